@@ -309,3 +309,22 @@ func (p Place) Short(most int) string {
 	}
 	return s
 }
+
+// FailInside records a problem at a line and column, from 1, of the string that the value
+// is. The problem names the character of the file where a string's characters are those of
+// the file; in other strings, such as those with escapes or folded lines, one near it.
+func (p Place) FailInside(line, column int, format string, args ...any) {
+	n := p.Value()
+	at, indent := n.Line, n.Column-1
+	switch {
+	case n.Style&yaml.LiteralStyle != 0:
+		indent = p.Src.indent(at)
+		at += line
+	case line > 1:
+		column = 1
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		indent++
+	}
+	p.Src.Failf(at, p.Path, format, args...)
+	p.Src.Found.List[len(p.Src.Found.List)-1].Column = indent + column
+}

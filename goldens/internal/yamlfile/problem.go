@@ -13,6 +13,8 @@ type Problem struct {
 	File string
 	// Line counts from 1.
 	Line int
+	// Column counts characters from 1; 0 if the problem is not at one character.
+	Column int
 	// Field is where in the file, such as tasks[3].expect.status; empty when
 	// the fault is the file's as a whole. Detail says what is wrong and what
 	// would be right.
@@ -21,12 +23,16 @@ type Problem struct {
 	Tool string
 }
 
-// Error prints file:line: field: detail.
+// Error prints file:line: field: detail, with the column after the line if there is one.
 func (p *Problem) Error() string {
-	if p.Field == "" {
-		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Detail)
+	at := fmt.Sprintf("%s:%d", p.File, p.Line)
+	if p.Column > 0 {
+		at += fmt.Sprintf(":%d", p.Column)
 	}
-	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Field, p.Detail)
+	if p.Field != "" {
+		at += ": " + p.Field
+	}
+	return at + ": " + p.Detail
 }
 
 // Findings collects the problems of a suite while it is being read.
@@ -36,7 +42,7 @@ type Findings struct{ List []*Problem }
 // is wrong twice.
 func (f *Findings) Sorted() (out []*Problem) {
 	slices.SortStableFunc(f.List, func(a, b *Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	seen := map[Problem]bool{}
 	for _, p := range f.List {

@@ -21,6 +21,7 @@ const (
 type Source struct {
 	File  string
 	Found *Findings
+	text  []byte
 }
 
 // Failf records a problem of the file.
@@ -31,6 +32,7 @@ func (r *Source) Failf(line int, field, format string, args ...any) {
 // Parse returns the root of the file's only document. ok is false when there
 // is none that can be read; the problem is then recorded.
 func (r *Source) Parse(text []byte) (root Place, ok bool) {
+	r.text = text
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, second yaml.Node
 	err := dec.Decode(&doc)
@@ -60,6 +62,16 @@ func (r *Source) Parse(text []byte) (root Place, ok bool) {
 var YamlBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
 func lines(text []byte) int { return len(YamlBreak.FindAllIndex(text, -1)) + 1 }
+
+// indent returns how far the first line of text after a line is indented.
+func (r *Source) indent(line int) int {
+	for _, text := range YamlBreak.Split(string(r.text), -1)[line:] {
+		if rest := strings.TrimLeft(text, " "); rest != "" {
+			return len(text) - len(rest)
+		}
+	}
+	return 0
+}
 
 // syntaxError splits the parser's message into its line, 1 if it names none,
 // and the rest. The parser says nowhere else where it stopped.

@@ -1,0 +1,175 @@
+// Package expression compiles and evaluates the expressions that suites hold: the rules
+// of declared worlds and the steps of playbooks. The language is that of
+// github.com/expr-lang/expr without its clock, its method calls and what reads a machine.
+// Values are those of JSON: nil, bool, int, float64, string, []any and map[string]any; an
+// integer beyond 64 bits is a json.Number, which expressions can only pass on.
+//
+// Every evaluation is bounded: at most maxSteps units of work, maxValues list items and
+// strings of maxText bytes. Equal programs on equal environments give equal values.
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/cupel-eval/cupel/internal/clip"
+)
+
+// The bounds of one expression and of one evaluation.
+const (
+	maxSource = 8 << 10   // bytes of an expression
+	maxNodes  = 1000      // values, operators and calls in it
+	maxSteps  = 1_000_000 // units of work: iterations, items and bytes/64 that functions read
+	maxValues = 1_000_000 // list items made
+	maxText   = 1 << 20   // bytes of a string made
+	maxNested = 200       // levels of a value compared or written
+)
+
+// Env holds the values of names during an evaluation. Evaluations add a counter of their
+// own to it, so it must not be used by several at the same time.
+type Env = map[string]any
+
+// Error is a mistake in an expression, found when it is compiled or evaluated.
+type Error struct {
+	// Text is the expression, or the string around it.
+	Text string
+	// Line and Column are the place in Text, from 1; Column counts characters.
+	Line, Column int
+	// Detail says what is wrong.
+	Detail string
+}
+
+// Error prints the detail and the expression.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s (column %d of %q)", e.Detail, e.Column, clip.Runes(e.Text, 100))
+}
+
+// Program is a compiled expression, template or value. It is safe for concurrent use.
+type Program struct {
+	names []string
+	// constant is the value of a program that has no eval.
+	constant any
+	eval     func(Env) (any, error)
+}
+
+// Names returns the names that the program uses, sorted, each once.
+func (p *Program) Names() []string { return p.names }
+
+// Constant returns the value of a program that evaluates no expression; ok is false for
+// any other program.
+func (p *Program) Constant() (value any, ok bool) { return p.constant, p.eval == nil }
+
+// Eval returns the program's value where names have the values of env. It may share parts
+// with env, and holds lists of Go types that only expressions make: Plain or JSON make it
+// a value to keep. The error is an *Error.
+func (p *Program) Eval(env Env) (any, error) {
+	if p.eval == nil {
+		return p.constant, nil
+	}
+	return p.eval(env)
+}
+
+// Holds returns the value of a condition. Any value other than true or false is an error.
+func (p *Program) Holds(env Env) (bool, error) {
+	v, err := p.Eval(env)
+	if err != nil {
+		return false, err
+	}
+	holds, ok := v.(bool)
+	if !ok {
+		return false, &Error{Line: 1, Column: 1, Detail: "a condition must be true or false, but is " + kind(v)}
+	}
+	return holds, nil
+}
+
+// Compile compiles an expression that may use the names given, and the functions of the
+// language. The error is an *Error.
+func Compile(text string, names []string) (*Program, error) {
+	if len(text) > maxSource {
+		return nil, &Error{Text: text, Line: 1, Column: 1, Detail: fmt.Sprintf("an expression may have %d bytes, but has %d", maxSource, len(text))}
+	}
+	config := conf.CreateNew()
+	config.Optimize, config.MaxNodes = false, maxNodes
+	known := types.Map{meterName: types.Any}
+	for _, name := range names {
+		known[name] = types.Any
+	}
+	config.WithEnv(known)
+	for name := range config.Builtins {
+		if !slices.Contains(predicates, name) && !slices.Contains(shallow, name) && !slices.Contains(deep, name) {
+			config.Disabled[name] = true
+			delete(config.Builtins, name)
+		}
+	}
+	config.Functions = functionTable
+	tree, err := parser.ParseWithConfig(text, config)
+	if err != nil {
+		return nil, located(text, err, names)
+	}
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, located(text, err, names)
+	}
+	guard := &guard{names: names}
+	guard.rewrite(&tree.Node)
+	if guard.err != nil {
+		return nil, located(text, guard.err.Bind(tree.Source), names)
+	}
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, located(text, err, names)
+	}
+	code, err := compiler.Compile(tree, config)
+	if err != nil {
+		return nil, located(text, err, names)
+	}
+	slices.Sort(guard.used)
+	return &Program{names: slices.Compact(guard.used), eval: func(env Env) (any, error) { return run(text, code, env) }}, nil
+}
+
+var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}
+
+func run(text string, code *vm.Program, env Env) (any, error) {
+	if m, ok := env[meterName].(*meter); ok {
+		m.left = maxSteps
+	} else {
+		env[meterName] = &meter{left: maxSteps}
+	}
+	machine := machines.Get().(*vm.VM)
+	defer machines.Put(machine)
+	v, err := machine.Run(code, env)
+	if err != nil {
+		return nil, located(text, err, nil)
+	}
+	return v, nil
+}
+
+// located makes an *Error of what the library says.
+func located(text string, err error, names []string) *Error {
+	out := &Error{Text: text, Line: 1, Column: 1}
+	var at *file.Error
+	if !errors.As(err, &at) {
+		out.Detail = firstLine(err.Error())
+		return out
+	}
+	out.Line, out.Column = max(at.Line, 1), at.Column+1
+	out.Detail = plainDetail(firstLine(at.Message))
+	if name, ok := strings.CutPrefix(at.Message, "unknown name "); ok {
+		out.Detail = unknown(name, names)
+	}
+	return out
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}

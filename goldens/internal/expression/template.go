@@ -1,0 +1,207 @@
+package expression
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// Template compiles a string that holds expressions between {{ and }}. A string that is
+// one expression and nothing else has that expression's value; any other is text with the
+// values inserted, strings as they are and anything else as JSON. The error is an *Error
+// with its place in text.
+func Template(text string, names []string) (*Program, error) {
+	var parts []*Program
+	rest := text
+	for {
+		before, inside, found := strings.Cut(rest, "{{")
+		if before != "" || !found && len(parts) == 0 {
+			parts = append(parts, &Program{constant: before})
+		}
+		if !found {
+			break
+		}
+		end := closing(inside)
+		at := len(text) - len(inside)
+		if end < 0 {
+			line, column := place(text, at-2)
+			return nil, &Error{Text: text, Line: line, Column: column, Detail: "the expression that {{ begins does not end; add }}"}
+		}
+		p, err := Compile(inside[:end], names)
+		var wrong *Error
+		if errors.As(err, &wrong) {
+			return nil, wrong.within(text, at)
+		}
+		parts = append(parts, p)
+		rest = inside[end+2:]
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return &Program{names: usedBy(parts), eval: func(env Env) (any, error) { return insert(parts, env) }}, nil
+}
+
+// within returns the error with its place in the string around the expression, which
+// begins at offset of text.
+func (e *Error) within(text string, offset int) *Error {
+	line, column := place(text, offset)
+	if e.Line == 1 {
+		e.Column += column - 1
+	}
+	return &Error{Text: text, Line: line + e.Line - 1, Column: e.Column, Detail: e.Detail}
+}
+
+// closing returns where the }} that ends an expression is, -1 if there is none. Braces and
+// quotes within the expression are skipped.
+func closing(s string) int {
+	open, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch b := s[i]; {
+		case quote != 0 && b == '\\' && quote != '`':
+			i++
+		case quote != 0:
+			if b == quote {
+				quote = 0
+			}
+		case b == '"' || b == '\'' || b == '`':
+			quote = b
+		case b == '{':
+			open++
+		case b == '}' && open > 0:
+			open--
+		case b == '}' && strings.HasPrefix(s[i:], "}}"):
+			return i
+		}
+	}
+	return -1
+}
+
+func insert(parts []*Program, env Env) (any, error) {
+	m := meter{left: maxSteps}
+	var out strings.Builder
+	for _, p := range parts {
+		v, err := p.Eval(env)
+		if err != nil {
+			return nil, err
+		}
+		text, err := m.asText(v)
+		if err == nil {
+			err = m.text(out.Len() + len(text))
+		}
+		if err != nil {
+			return nil, &Error{Line: 1, Column: 1, Detail: err.Error()}
+		}
+		out.WriteString(text)
+	}
+	return out.String(), nil
+}
+
+func usedBy(parts []*Program) []string {
+	var used []string
+	for _, p := range parts {
+		used = append(used, p.names...)
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+// Read compiles the string at p as an expression. It records a mistake at its line and
+// column of the file and returns nil.
+func Read(p yamlfile.Place, names []string) *Program {
+	before := len(p.Src.Found.List)
+	text := p.Filled()
+	if len(p.Src.Found.List) > before {
+		return nil
+	}
+	return recorded(p, func() (*Program, error) { return Compile(text, names) })
+}
+
+// ReadValue compiles any YAML value: its strings are templates, and a value without one is
+// a constant. It records mistakes at their line and column of the file and returns nil.
+func ReadValue(p yamlfile.Place, names []string) *Program {
+	switch p.Value().Kind {
+	case yaml.MappingNode:
+		return readObject(p, names)
+	case yaml.SequenceNode:
+		return readList(p, names)
+	}
+	if text, tag, _ := p.Scalar(); tag == "!!str" {
+		return recorded(p, func() (*Program, error) { return Template(text, names) })
+	}
+	before := len(p.Src.Found.List)
+	v, err := Decode(p.JSON())
+	if err != nil {
+		p.Failf("%v", err)
+	}
+	if len(p.Src.Found.List) > before {
+		return nil
+	}
+	return &Program{constant: v}
+}
+
+func recorded(p yamlfile.Place, compile func() (*Program, error)) *Program {
+	out, err := compile()
+	var wrong *Error
+	if errors.As(err, &wrong) {
+		p.FailInside(wrong.Line, wrong.Column, "%s", wrong.Detail)
+		return nil
+	}
+	return out
+}
+
+func readObject(p yamlfile.Place, names []string) *Program {
+	var keys []string
+	var parts []*Program
+	before := len(p.Src.Found.List)
+	for _, e := range p.Entries() {
+		keys, parts = append(keys, e.Key), append(parts, ReadValue(e.Value, names))
+	}
+	if len(p.Src.Found.List) > before {
+		return nil
+	}
+	return combined(parts, func(values []any) any {
+		object := make(map[string]any, len(keys))
+		for i, key := range keys {
+			object[key] = values[i]
+		}
+		return object
+	})
+}
+
+func readList(p yamlfile.Place, names []string) *Program {
+	var parts []*Program
+	before := len(p.Src.Found.List)
+	for _, item := range p.Items() {
+		parts = append(parts, ReadValue(item, names))
+	}
+	if len(p.Src.Found.List) > before {
+		return nil
+	}
+	return combined(parts, func(values []any) any { return values })
+}
+
+// combined is the program that makes one value of those of its parts.
+func combined(parts []*Program, combine func(values []any) any) *Program {
+	evaluate := func(env Env) (any, error) {
+		values := make([]any, len(parts))
+		for i, p := range parts {
+			v, err := p.Eval(env)
+			if err != nil {
+				return nil, err
+			}
+			values[i] = v
+		}
+		return combine(values), nil
+	}
+	for _, p := range parts {
+		if _, constant := p.Constant(); !constant {
+			return &Program{names: usedBy(parts), eval: evaluate}
+		}
+	}
+	v, _ := evaluate(nil) // constants do not fail
+	return &Program{constant: v}
+}

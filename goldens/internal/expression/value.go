@@ -1,0 +1,214 @@
+package expression
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Decode returns the value of JSON text. A number is an int where it is whole and fits 64
+// bits, a json.Number where it is whole and does not, and a float64 otherwise.
+func Decode(text []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not valid JSON: %w", err)
+	}
+	if dec.More() {
+		return nil, fmt.Errorf("not valid JSON: more than one value")
+	}
+	return numbers(v), nil
+}
+
+// numbers replaces the numbers in a decoded value, in place.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := strconv.Atoi(v.String()); err == nil {
+			return n
+		}
+		f, err := v.Float64()
+		if err != nil || !strings.ContainsAny(v.String(), ".eE") {
+			return v
+		}
+		return whole(f)
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = numbers(v[key])
+		}
+	}
+	return v
+}
+
+// whole returns a number as an int where that is exact.
+func whole(f float64) any {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int(f)
+	}
+	return f
+}
+
+// Plain returns v as a value to keep: a copy made of nil, bool, int, float64, string,
+// json.Number, []any and map[string]any alone, in which every whole number of less than
+// 2^53 is an int. The error says what JSON does not have, or that v has more than about
+// limit bytes as JSON or is nested deeper than 200 levels.
+func Plain(v any, limit int) (any, error) {
+	p := plainer{left: limit}
+	return p.value(v, 0)
+}
+
+type plainer struct{ left int }
+
+func (p *plainer) value(v any, level int) (any, error) {
+	if p.left -= 2; p.left < 0 || level > maxNested {
+		return nil, fmt.Errorf("the value is too large or nested deeper than %d levels", maxNested)
+	}
+	if list, ok := asList(v); ok {
+		out := make([]any, len(list))
+		for i, item := range list {
+			plain, err := p.value(item, level+1)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = plain
+		}
+		return out, nil
+	}
+	switch v := v.(type) {
+	case nil, bool, int:
+		return v, nil
+	case json.Number:
+		p.left -= len(v)
+		return v, nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("the number is not finite, as after a division by zero")
+		}
+		return whole(v), nil
+	case string:
+		p.left -= len(v)
+		if p.left < 0 {
+			return nil, fmt.Errorf("the value is too large")
+		}
+		return strings.ToValidUTF8(v, "\uFFFD"), nil
+	case map[string]any, map[any][]any:
+		object, err := asObject(v)
+		if err != nil {
+			return nil, err
+		}
+		out := make(map[string]any, len(object))
+		for key, item := range object {
+			p.left -= len(key)
+			if out[key], err = p.value(item, level+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("JSON has no value of type %T", v)
+}
+
+// JSON returns a value as canonical JSON (RFC 8785 but for the order of keys with
+// characters beyond U+FFFF, which is that of bytes). The error is that of Plain.
+func JSON(v any, limit int) (json.RawMessage, error) {
+	switch scalar := v.(type) {
+	case int:
+		return strconv.AppendInt(nil, int64(scalar), 10), nil
+	case bool:
+		return strconv.AppendBool(nil, scalar), nil
+	}
+	plain, err := Plain(v, limit)
+	if err != nil {
+		return nil, err
+	}
+	return AppendJSON(nil, plain), nil
+}
+
+// AppendJSON appends canonical JSON of a value as Plain and Decode return it.
+func AppendJSON(out []byte, v any) []byte {
+	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(out, v)
+	case int:
+		return strconv.AppendInt(out, int64(v), 10)
+	case float64:
+		return appendFloat(out, v)
+	case json.Number:
+		return append(out, v...)
+	case string:
+		return appendString(out, v)
+	case []any:
+		out = append(out, '[')
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = AppendJSON(out, item)
+		}
+		return append(out, ']')
+	case map[string]any:
+		var few [16]string
+		keys := slices.AppendSeq(few[:0], maps.Keys(v))
+		slices.Sort(keys)
+		out = append(out, '{')
+		for i, key := range keys {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendString(out, key), ':')
+			out = AppendJSON(out, v[key])
+		}
+		return append(out, '}')
+	}
+	return append(out, "null"...)
+}
+
+// appendFloat writes a number as JavaScript does.
+func appendFloat(out []byte, f float64) []byte {
+	if size := math.Abs(f); size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(out, f, 'f', -1, 64)
+	}
+	text := strconv.FormatFloat(f, 'e', -1, 64)
+	return append(out, strings.Replace(text, "e-0", "e-", 1)...)
+}
+
+func appendString(out []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	out = append(out, '"')
+	from := 0
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		if b >= ' ' && b != '"' && b != '\\' {
+			continue
+		}
+		out = append(out, s[from:i]...)
+		from = i + 1
+		switch {
+		case b == '"' || b == '\\':
+			out = append(out, '\\', b)
+		case strings.IndexByte("\b\t\n\f\r", b) >= 0:
+			out = append(out, '\\', "btn.fr"[b-'\b'])
+		default:
+			out = append(out, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xF])
+		}
+	}
+	return append(append(out, s[from:]...), '"')
+}
+
+// place returns the line and column, from 1, of the byte at offset of text.
+func place(text string, offset int) (line, column int) {
+	before := text[:offset]
+	line = strings.Count(before, "\n") + 1
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
