@@ -1,0 +1,335 @@
+package process
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+var newYork = time.FixedZone("America/New_York", -4*3600)
+
+var begin = world.Start{State: json.RawMessage(`{"n":5}`), Now: time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC), Zone: newYork, Seed: 1<<63 + 1}
+
+func open(t *testing.T, k Kind) world.World {
+	t.Helper()
+	w, err := k.Open(t.Context(), begin)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	return w
+}
+
+func call(name, args string) tool.Call { return tool.Call{Name: name, Args: json.RawMessage(args)} }
+
+func done(value string, changed bool, harm string) world.Effect {
+	return world.Effect{Result: tool.Result{Outcome: tool.OK, Value: json.RawMessage(value)}, Changed: changed, Harm: harm}
+}
+
+func refused(code, message string) world.Effect {
+	return world.Effect{Result: tool.Result{Outcome: tool.Error, Code: code, Message: message}}
+}
+
+func TestWorld(t *testing.T) {
+	k := asWorld("plain")
+	require.Nil(t, k.Tools())
+	w := open(t, k)
+	state, err := w.State(t.Context())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"n":5,"now":"2026-05-13T12:00:00-04:00 America/New_York","seed":9223372036854775809}`, string(state))
+	for _, tc := range []struct {
+		call tool.Call
+		want world.Effect
+	}{
+		{call("add", `{"by": 2}`), done(`{"n":7,"now":"2026-05-13T12:01:00-04:00","text":"<a> & b"}`, true, "")},
+		{call("look", ``), done(`7`, false, "")},
+		{call("steal", `{}`), done(`true`, true, "it was not theirs")},
+		{call("fly", `{}`), refused("E_NO_TOOL", "no tool fly")},
+	} {
+		got, err := w.Call(t.Context(), tc.call, begin.Now.Add(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, tc.want, got, tc.call.Name)
+	}
+	state, err = w.State(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, string(state), `{"n":-1,`)
+	require.NoError(t, w.Close())
+	_, err = w.State(t.Context())
+	require.ErrorContains(t, err, "its world is closed")
+}
+
+func TestMCP(t *testing.T) {
+	k := asWorld("mcp")
+	k.MCP = true
+	w := open(t, k)
+	for _, tc := range []struct {
+		tool string
+		want world.Effect
+	}{
+		{"structured", done(`{"n":5}`, false, "")},
+		{"object", done(`{"now":"2026-05-13T12:00:00-04:00"}`, true, "ouch")},
+		{"text", done(`"{ plain"`, true, "")},
+		{"parts", done(`[{"text":"a","type":"text"},{"text":"b","type":"text"}]`, true, "")},
+		{"refused", refused("E_TOOL", "no seats")},
+		{"unknown", refused("E_-32602", "unknown tool")},
+	} {
+		got, err := w.Call(t.Context(), call(tc.tool, `{}`), begin.Now)
+		require.NoError(t, err)
+		require.Equal(t, tc.want, got, tc.tool)
+	}
+	state, err := w.State(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, `{"n":5}`, string(state))
+	_, err = w.Call(t.Context(), call("broken", `{}`), begin.Now)
+	require.ErrorContains(t, err, `answers tools/call with "\"text\""; answer {"content": [...]}`)
+}
+
+func TestList(t *testing.T) {
+	for _, mcp := range []bool{false, true} {
+		k := asWorld(map[bool]string{false: "plain", true: "mcp"}[mcp])
+		k.MCP = mcp
+		list, err := k.List(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []tool.Spec{{Name: "add", Description: "Adds.", Schema: json.RawMessage(`{"type":"object"}`)}}, list)
+	}
+}
+
+// TestFailures: each way a command can fail ends soon, with one message that names the
+// command and what to do. TestMain finds goroutines that are left.
+func TestFailures(t *testing.T) {
+	for how, want := range map[string]string{
+		"exits":        `ended (exit status 3) before it answered reset; run it by hand to see why; its standard error ends: Traceback: no module named world`,
+		"hangs":        `did not answer call within 1s; look what it waits for, or raise process.timeout; its standard error ends: waiting for the database`,
+		"garbage":      `wrote "Hello, world!" in place of a line of JSON; write answers alone to standard output, all else to standard error`,
+		"other id":     `wrote "{\"id\":11,\"result\":1}" in place of the answer to request 1 (reset); answer each request once, with its id`,
+		"nothing":      `answered reset with neither result nor error; answer {"id": …, "result": …}`,
+		"no start":     `refuses reset: E_STATE: state has no n`,
+		"floods":       `wrote a line of more than 16 MiB in answer to reset; return less, and leave out of the state what never changes`,
+		"large":        `answers state: longer than 16 MiB; leave out what never changes`,
+		"too large":    `wrote a line of more than 16 MiB in answer to state; return less, and leave out of the state what never changes`,
+		"twice":        `answers a call of add: not JSON with unique names`,
+		"dies":         `ended (exit status 7) before it answered call; run it by hand to see why`,
+		"mcp chatters": `wrote more than 256 MiB to standard output; return less`,
+	} {
+		t.Run(how, func(t *testing.T) {
+			k := asWorld(how)
+			k.MCP = how == "mcp chatters"
+			if how == "hangs" {
+				k.Timeout = time.Second
+			}
+			err := run(t.Context(), k)
+			require.ErrorContains(t, err, want)
+			require.ErrorContains(t, err, "the world's command \""+os.Args[0]+`"`)
+		})
+	}
+}
+
+// run opens a world, calls add and reads the state, up to the first error.
+func run(ctx context.Context, k Kind) error {
+	w, err := k.Open(ctx, begin)
+	if err != nil {
+		return err
+	}
+	if _, err = w.Call(ctx, call("add", `{"by":1}`), begin.Now); err == nil {
+		_, err = w.State(ctx)
+	}
+	return errors.Join(err, w.Close())
+}
+
+func TestNotStarted(t *testing.T) {
+	none := asWorld("plain")
+	none.Command = nil
+	require.EqualError(t, run(t.Context(), none), "start a world's process: no command; give process.command")
+	none.Command, none.Dir = []string{"no-such-program", "x"}, t.TempDir()
+	require.ErrorContains(t, run(t.Context(), none), `start the world's command "no-such-program x" in `+none.Dir+`: exec: "no-such-program": executable file not found in $PATH; install it, or correct process.command`)
+	none = asWorld("plain")
+	none.Env = []string{behaviour, "NO_SUCH"}
+	require.ErrorContains(t, run(t.Context(), none), "needs the environment variable NO_SUCH; set it, or take it out of process.env")
+}
+
+// TestCancelled: a run that is stopped stops its worlds immediately.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := asWorld("hangs").Open(ctx, begin)
+	require.NoError(t, err)
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = w.Call(ctx, call("add", `{}`), begin.Now)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = w.State(t.Context())
+	require.ErrorIs(t, err, context.Canceled, "the process is gone")
+	require.NoError(t, w.Close())
+}
+
+// TestIgnoresItsKill: neither a process that ignores all signals that can be, nor its
+// children outlive the world.
+func TestIgnoresItsKill(t *testing.T) {
+	w := open(t, asWorld("ignores"))
+	got, err := w.Call(t.Context(), call("spawn", `{}`), begin.Now)
+	require.NoError(t, err)
+	var address string
+	require.NoError(t, json.Unmarshal(got.Value, &address))
+	child, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, child.Close()) }()
+	require.NoError(t, w.Close())
+	require.NoError(t, child.SetReadDeadline(time.Now().Add(20*time.Second)))
+	_, err = child.Read(make([]byte, 1))
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the child still runs")
+	require.Error(t, err)
+}
+
+func TestEnvironment(t *testing.T) {
+	k := asWorld("plain")
+	lookup := k.Lookup
+	k.Lookup = func(name string) (string, bool) {
+		if name == "HOME" || name == "SECRET_OF_CUPEL" {
+			return "/home/x", true
+		}
+		return lookup(name)
+	}
+	got, err := open(t, k).Call(t.Context(), call("environment", `{}`), begin.Now)
+	require.NoError(t, err)
+	require.JSONEq(t, `["LC_ALL=C.UTF-8","TZ=UTC","PYTHONHASHSEED=0","PYTHONUTF8=1","HOME=/home/x","CUPEL_TEST_WORLD=plain"]`, string(got.Value))
+}
+
+// tape is a recorder as far as worlds need one.
+type tape struct {
+	next             http.RoundTripper
+	answers, written map[string][]string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *tape) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	key := req.Method + " " + req.URL.String() + " " + string(body)
+	if list := p.answers[key]; len(list) > 0 {
+		p.answers[key] = list[1:]
+		return &http.Response{Body: io.NopCloser(strings.NewReader(list[0]))}, nil
+	}
+	resp, err := p.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(resp.Body)
+	p.written[key] = append(p.written[key], string(text))
+	return &http.Response{Body: io.NopCloser(strings.NewReader(string(text)))}, err
+}
+
+// again is a tape with the first n answers to each request.
+func (p *tape) again(n int) *tape {
+	copied := &tape{next: p.next, answers: map[string][]string{}, written: map[string][]string{}}
+	for key, list := range p.written {
+		copied.answers[key] = list[:min(n, len(list))]
+	}
+	return copied
+}
+
+// TestRecorded: all requests pass the transport, a replay starts no process, and one that
+// begins with recorded answers brings its process to the state that they led to.
+func TestRecorded(t *testing.T) {
+	recorded := (&tape{next: Transport{}}).again(0)
+	k := asWorld("plain")
+	k.Transport = recorded
+	w := open(t, k)
+	add := func(w world.World) string {
+		got, err := w.Call(t.Context(), call("add", `{"by":1}`), begin.Now)
+		require.NoError(t, err)
+		return string(got.Value)
+	}
+	first := add(w)
+	look := call("look", `{}`)
+	_, err := w.Call(t.Context(), look, begin.Now)
+	require.NoError(t, err)
+	state, err := w.State(t.Context())
+	require.NoError(t, err)
+	require.Len(t, recorded.written, 4)
+	require.Contains(t, recorded.written, fmt.Sprintf(`POST http://world.invalid/reset {"state":"%x","now":"2026-05-13T12:00:00-04:00","zone":"America/New_York","seed":9223372036854775809}`, sha256.Sum256(begin.State)))
+
+	k.Command, k.Transport = []string{"no-such-program"}, recorded.again(1)
+	again := open(t, k)
+	require.Equal(t, first, add(again))
+	got, err := again.State(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, state, got)
+
+	k = asWorld("plain")
+	k.Transport = recorded.again(1)
+	resumed := open(t, k)
+	require.Equal(t, first, add(resumed))
+	require.Contains(t, add(resumed), `"n":7`, "not on the tape: the process comes after the recorded call")
+	require.Contains(t, add(resumed), `"n":8`)
+
+	k = asWorld("random")
+	k.Transport = recorded.again(1)
+	other := open(t, k)
+	require.Equal(t, first, add(other))
+	_, err = other.Call(t.Context(), call("fly", `{}`), begin.Now)
+	require.ErrorContains(t, err, "answers request 2 (call) differently from its recording; record the episode again, or make the command deterministic")
+}
+
+func TestTransportOfOthers(t *testing.T) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://world.invalid/call", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.False(t, Transport{}.Handles(req))
+	_, err = Transport{}.RoundTrip(req)
+	require.ErrorContains(t, err, "send a request to world.invalid: not one of a world's")
+}
+
+// FuzzAnswer: whatever a command writes is an answer of bounded size or an error.
+func FuzzAnswer(f *testing.F) {
+	for _, s := range []string{`{"result":{"a":1}}`, `{"result":1e999}`, `{"error":{"code":[1],"message":"x"}}`, `{"error":{}}`, `{}`, `null`, `[]`, `{"result":{"a":1,"a":2}}`, `{"result":"\ud800"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		k := Kind{Transport: (&tape{next: answers(text)}).again(0)}
+		w := k.open()
+		w.zone = time.UTC
+		e, err := w.Call(t.Context(), call("add", `{}`), begin.Now)
+		if err != nil {
+			return
+		}
+		if e.Outcome == tool.OK {
+			require.True(t, json.Valid(e.Value))
+			return
+		}
+		require.Equal(t, tool.Error, e.Outcome)
+		require.Regexp(t, codePattern, e.Code)
+		require.LessOrEqual(t, len(e.Message), maxMessage+len("…"))
+	})
+}
+
+// answers answers every request with one text.
+type answers string
+
+// RoundTrip implements http.RoundTripper.
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+// BenchmarkCall is a call over the pipe: at most 1 ms.
+func BenchmarkCall(b *testing.B) {
+	w, err := asWorld("plain").Open(b.Context(), begin)
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Call(b.Context(), call("look", `{}`), begin.Now); err != nil {
+			b.Fatal(err)
+		}
+	}
+	require.NoError(b, w.Close())
+}
