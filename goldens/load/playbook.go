@@ -1,0 +1,35 @@
+package load
+
+import (
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// Playbook reads the reference solutions of a suite, for its tasks that are not
+// scripted. It returns nil if the suite has no playbook.yaml. The error joins a
+// *goldens.Problem for every fault, ordered by line.
+func Playbook(s *goldens.Suite) (*playbook.Book, error) {
+	all, err := tool.NewSet(s.Tools)
+	if err != nil {
+		return nil, err
+	}
+	var writes []string
+	for _, spec := range s.Tools {
+		if s.Approval(spec.Name) != goldens.ApproveAlways {
+			writes = append(writes, spec.Name)
+		}
+	}
+	var tasks []playbook.Task
+	for _, t := range s.Tasks {
+		if t.Scripted {
+			continue
+		}
+		task := playbook.Task{ID: t.ID, Request: t.Request, Tools: all.Only(t.Tools), Writes: writes, Each: t.Each, Schema: t.AnswerSchema != nil}
+		for _, in := range t.Inputs {
+			task.Inputs = append(task.Inputs, in.Name)
+		}
+		tasks = append(tasks, task)
+	}
+	return playbook.Read(s.FS, s.Path, tasks)
+}

@@ -1,0 +1,311 @@
+package playbook
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// itemName is the name of the item that a batch is at, errorName that of the code of
+// a failed call, in its on_error.
+const (
+	itemName  = "item"
+	errorName = "error"
+)
+
+// The fields of each kind of step, in the order people write them; the first says what
+// it does.
+var stepFields = [...][]string{
+	aCall:    {"call", "args", "as", "until", "retry", "on_error"},
+	anEach:   {"each", "as", "do"},
+	anIf:     {"if", "then", "else"},
+	aLet:     {"let"},
+	anAsk:    {"ask", "as"},
+	anAnswer: {"answer", "value"},
+	aGiveUp:  {"give_up"},
+}
+
+// How often a failed call is repeated by default, and at most, and how often a call is
+// made that is repeated until something holds.
+const (
+	defaultRetry = 2
+	maxRetry     = 5
+	maxPolls     = 5
+)
+
+// solution is the reading of one entry.
+type solution struct {
+	tasks []Task
+	// names are those that expressions may use where reading has come to.
+	names map[string]bool
+	count int
+	// inEach says that the steps are those of an each.
+	inEach bool
+}
+
+// block reads a list of steps. Names bound in it are known afterwards.
+func (s *solution) block(p yamlfile.Place, depth int) []step {
+	if depth > maxDepth {
+		p.Failf("steps are nested deeper than %d levels", maxDepth)
+		return nil
+	}
+	items := p.Items()
+	if len(items) == 0 && p.Value().Kind != 0 {
+		p.Failf("needs at least one step")
+	}
+	var out []step
+	for i, item := range items {
+		if s.count++; s.count > maxSteps {
+			p.Failf("has more than %d steps", maxSteps)
+			return out
+		}
+		if i > 0 && ends(out) {
+			item.Failf("is never reached: the step before always ends the solution")
+			return out
+		}
+		if st, ok := s.step(item, depth); ok {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// step reads one step.
+func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
+	if !p.IsMapping() {
+		p.Wants("a step, such as call: TOOL")
+		return st, false
+	}
+	var firsts []string
+	kind := stepKind(-1)
+	for k, fields := range stepFields {
+		firsts = append(firsts, fields[0])
+		if slices.ContainsFunc(p.Entries(), func(e yamlfile.Entry) bool { return e.Key == fields[0] }) {
+			kind = stepKind(k)
+			break
+		}
+	}
+	if kind < 0 {
+		p.Failf("does not say what to do; a step has one of: %s", yamlfile.Listed(firsts))
+		return st, false
+	}
+	st.kind, st.line = kind, p.At()
+	o := p.Object(stepFields[kind])
+	first := o.FieldAt(stepFields[kind][0])
+	switch kind {
+	case aCall:
+		s.call(&st, o, first, depth)
+	case anEach:
+		s.each(&st, o, first, depth)
+	case anIf:
+		s.choice(&st, o, first, depth)
+	case aLet:
+		s.let(&st, first)
+	default:
+		s.say(&st, o, first)
+	}
+	st.uses, st.binds = unique(st.uses), unique(st.binds)
+	return st, true
+}
+
+func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
+	st.tool, st.retry = first.Filled(), defaultRetry
+	for _, t := range s.tasks {
+		if st.tool != "" && !t.Tools.Has(st.tool) {
+			names := slices.Sorted(maps.Keys((&Play{task: t}).offer()))
+			first.Failf("task %s offers no tool %q%s; it offers: %s", t.ID, st.tool, yamlfile.Suggest(st.tool, names), yamlfile.Listed(names))
+			break
+		}
+	}
+	if p, ok := o.Get("args"); ok {
+		for _, e := range p.Entries() {
+			st.args = append(st.args, binding{e.Key, s.use(st, expression.ReadValue(e.Value, s.known()))})
+		}
+	}
+	s.checkArgs(st, o)
+	if p, ok := o.Get("retry"); ok {
+		st.retry = int(p.Integer(0, maxRetry))
+	}
+	before := maps.Clone(s.names)
+	st.as = s.bind(st, o)
+	if p, ok := o.Get("until"); ok {
+		st.until = s.use(st, expression.Read(p, s.known()))
+	}
+	if p, ok := o.Get("on_error"); ok {
+		after := s.names
+		s.names = before
+		s.names[errorName] = true
+		block := s.block(p, depth+1)
+		st.onError = &block
+		s.names = after
+		s.leave(st, block)
+	}
+}
+
+// checkArgs checks arguments against the tool's schema: those that are computed by their
+// names only.
+func (s *solution) checkArgs(st *step, o yamlfile.Object) {
+	tools := s.tasks[0].Tools.Only([]string{st.tool})
+	if !tools.Has(st.tool) {
+		return
+	}
+	literal, computed := map[string]any{}, []string{}
+	for _, a := range st.args {
+		v, ok := a.value.Constant()
+		if !ok {
+			computed = append(computed, a.name)
+		}
+		if ok || !slices.Contains(tools.Fields(st.tool), a.name) {
+			literal[a.name] = v
+		}
+	}
+	text, err := expression.JSON(literal, maxValue)
+	faults := tools.Validate(tool.Call{Name: st.tool, Args: text})
+	faults = slices.DeleteFunc(faults, func(f string) bool {
+		field, code, _ := strings.Cut(strings.TrimPrefix(f, "args."), ":")
+		return code == "required" && slices.Contains(computed, field) || len(computed) > 0 && strings.HasPrefix(f, "args:")
+	})
+	if len(faults) > 0 || err != nil {
+		o.FieldAt("args").Failf("do not fit the schema of %s: %s", st.tool, yamlfile.Listed(faults))
+	}
+}
+
+func (s *solution) each(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
+	st.list = s.use(st, s.computed(first))
+	if v, ok := st.list.Constant(); ok && !isList(v) && st.list != nothing {
+		first.Wants("a list, or an expression that gives one")
+	}
+	outer := maps.Clone(s.names)
+	if _, ok := o.Need("as"); ok {
+		st.as = s.bind(st, o)
+		st.binds = nil // it is known in the block only
+	}
+	was := s.inEach
+	s.inEach = true
+	if p, ok := o.Need("do"); ok {
+		st.block = s.block(p, depth+1)
+	}
+	s.inEach, s.names = was, outer
+	s.leave(st, st.block)
+}
+
+func (s *solution) choice(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
+	st.cond = s.use(st, expression.Read(first, s.known()))
+	outer := maps.Clone(s.names)
+	if p, ok := o.Need("then"); ok {
+		st.block = s.block(p, depth+1)
+	}
+	s.names = maps.Clone(outer)
+	if p, ok := o.Get("else"); ok {
+		st.other = s.block(p, depth+1)
+	}
+	s.names = outer
+	s.leave(st, st.block)
+	s.leave(st, st.other)
+}
+
+// leave makes the names that a block binds those of the step it belongs to.
+func (s *solution) leave(st *step, block []step) {
+	for _, inner := range block {
+		st.uses = append(st.uses, inner.uses...)
+		for _, name := range inner.binds {
+			st.binds = append(st.binds, name)
+			s.names[name] = true
+		}
+	}
+}
+
+func (s *solution) let(st *step, p yamlfile.Place) {
+	for _, e := range p.Entries() {
+		v := s.use(st, s.computed(e.Value))
+		s.name(e.KeyAt, e.Key)
+		st.lets = append(st.lets, binding{e.Key, v})
+		st.binds = append(st.binds, e.Key)
+	}
+}
+
+// say reads a question, an answer or a refusal.
+func (s *solution) say(st *step, o yamlfile.Object, first yamlfile.Place) {
+	if s.inEach && st.kind != aGiveUp {
+		first.Failf("stands in an each, whose iterations run in parallel; put it after the each")
+	}
+	if first.Filled() != "" {
+		st.text = s.use(st, expression.ReadValue(first, s.known()))
+	}
+	if p, ok := o.Get("value"); ok {
+		st.value = s.use(st, expression.ReadValue(p, s.known()))
+	}
+	if st.kind == anAsk {
+		st.as = s.bind(st, o)
+	}
+	for _, t := range s.tasks {
+		if st.kind == anAnswer && t.Schema && st.value == nil {
+			o.FieldAt("value").Failf("is missing: the answer of task %s must fit its answer_schema", t.ID)
+			break
+		}
+	}
+}
+
+// bind reads the name that a step gives; empty if it gives none.
+func (s *solution) bind(st *step, o yamlfile.Object) string {
+	p, ok := o.Get("as")
+	if !ok {
+		return ""
+	}
+	name := p.Filled()
+	if name != "" {
+		s.name(p, name)
+		st.binds = append(st.binds, name)
+	}
+	return name
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// name makes a name known, or says why it cannot be one.
+func (s *solution) name(p yamlfile.Place, name string) {
+	switch probe, err := expression.Compile(name, []string{name}); {
+	case !namePattern.MatchString(name):
+		p.Failf("%q is not a name: use letters, digits and underscore, with a letter first", name)
+	case err != nil || !slices.Equal(probe.Names(), []string{name}) || name == errorName || name == itemName:
+		p.Failf("%q is a word of the language; use another name", name)
+	case s.names[name]:
+		p.Failf("%q is the name of something else already; use another name", name)
+	}
+	s.names[name] = true
+}
+
+// nothing stands for what could not be read; the problem is recorded then.
+var nothing = &expression.Program{}
+
+// use adds the names of a program to those of its step.
+func (s *solution) use(st *step, p *expression.Program) *expression.Program {
+	if p == nil {
+		return nothing
+	}
+	st.uses = append(st.uses, p.Names()...)
+	return p
+}
+
+// computed reads an expression, or a value that is not a string.
+func (s *solution) computed(p yamlfile.Place) *expression.Program {
+	if _, tag, ok := p.Scalar(); ok && tag == "!!str" {
+		return expression.Read(p, s.known())
+	}
+	return expression.ReadValue(p, s.known())
+}
+
+// known are the names that expressions may use.
+func (s *solution) known() []string { return slices.Sorted(maps.Keys(s.names)) }
+
+func isList(v any) bool { _, ok := v.([]any); return ok }
+
+// unique is a list without repetitions, sorted.
+func unique(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}

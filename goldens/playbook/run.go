@@ -1,0 +1,292 @@
+package playbook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
+)
+
+// maxItems bounds the items of an each or a batch, maxValue the bytes of a value that a
+// solution computes.
+const (
+	maxItems = 1000
+	maxValue = 1 << 20
+)
+
+// Next returns what the solution does next: calls that may be made in parallel, or one
+// question, answer, end without an answer, or hand-over. It follows the solution from
+// where s begins through what s shows, and keeps nothing. A call takes the first result
+// with its tool and arguments that no call before it took, so that results that the
+// solution did not ask for do not matter, and equal calls each need a result. The error
+// says which step's expressions do not fit the results: a model then gives up.
+func (p *Play) Next(s Seen) ([]Action, error) {
+	_, actions, err := p.follow(s)
+	return actions, err
+}
+
+// Save returns where the solution has come to in s, as one line of JSON: the values that
+// its remaining steps need, and no others. A model whose prompts drop old results keeps
+// it, and continues with Seen.From.
+func (p *Play) Save(s Seen) (json.RawMessage, error) {
+	f, _, err := p.follow(s)
+	if err != nil {
+		return nil, err
+	}
+	blocks := []*frame{f}
+	if p.inBatch(s) {
+		blocks = f.Sub
+	}
+	for _, b := range blocks {
+		p.prune(p.steps, b, nil)
+	}
+	return json.Marshal(f)
+}
+
+// frame is where a solution is in one block of steps.
+type frame struct {
+	// At is the step; a block that is done is behind its last. Env are the names that the
+	// block has bound.
+	At  int    `json:"at,omitempty"`
+	Env values `json:"env,omitempty"`
+	// Failed and Polled count the results of the call at At, and Code is why it failed for
+	// good.
+	Failed int    `json:"failed,omitempty"`
+	Polled int    `json:"polled,omitempty"`
+	Code   string `json:"code,omitempty"`
+	// Sub are the blocks of the step at At: one of an if or of a failed call, one for
+	// each item of an each, or of a batch.
+	Sub []*frame `json:"sub,omitempty"`
+	// Replies counts the replies used; of the outermost frame only.
+	Replies int `json:"replies,omitempty"`
+}
+
+// values are values by name, with the types that expressions work on.
+type values map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *values) UnmarshalJSON(text []byte) error {
+	read, err := expression.Decode(text)
+	if m, ok := read.(map[string]any); ok {
+		*v = m
+	}
+	return err
+}
+
+// walk is one way through a solution.
+type walk struct {
+	seen    Seen
+	results map[string][]int // those not used yet, by tool and canonical arguments
+	replies int
+	calls   []Action // that are to be made
+	asks    []Action
+	end     *Action
+}
+
+// progress says how far a block has come.
+type progress int
+
+const (
+	done    progress = iota // it has no step left
+	waiting                 // for results or a reply
+	ended                   // the solution has
+)
+
+// follow walks through the solution.
+func (p *Play) follow(s Seen) (*frame, []Action, error) {
+	f := &frame{}
+	if s.From != nil {
+		if err := json.Unmarshal(s.From, f); err != nil {
+			return nil, nil, fmt.Errorf("playbook: where the solution had come to is not what Save wrote: %w", err)
+		}
+	}
+	env := map[string]any{}
+	for name, text := range s.Given {
+		v, err := expression.Decode(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("playbook: the value given as %s is not JSON", name)
+		}
+		env[name] = v
+	}
+	if stop := p.missing(s); stop != nil {
+		return f, []Action{*stop}, nil
+	}
+	w := &walk{seen: s, results: map[string][]int{}, replies: f.Replies}
+	for i, r := range s.Results {
+		key := callKey(r.Tool, r.Args)
+		w.results[key] = append(w.results[key], i)
+	}
+	var at progress
+	var err error
+	if p.inBatch(s) {
+		at, err = p.batch(w, f, env)
+	} else {
+		at, err = w.block(p.steps, f, env)
+	}
+	f.Replies = w.replies
+	switch {
+	case err != nil:
+		return f, nil, fmt.Errorf("%s:%w", p.file, err)
+	case at == ended:
+		return f, []Action{*w.end}, nil
+	case at == done:
+		return f, []Action{p.hand(f)}, nil
+	case len(w.calls) > 0:
+		return f, w.calls, nil
+	}
+	return f, w.asks[:1], nil
+}
+
+// missing ends a play that is not given what it needs; nil if nothing is missing.
+func (p *Play) missing(s Seen) *Action {
+	if reason, ok := s.Given[gaveUp]; ok && p.needs != nil {
+		var text string
+		_ = json.Unmarshal(reason, &text) // another value is no reason
+		return p.stop(text, "")
+	}
+	needs := p.needs
+	if needs == nil {
+		needs = p.task.Inputs
+	}
+	for _, name := range needs {
+		_, given := s.Given[name]
+		if _, item := s.Given[itemName]; !given && !(item && name == p.task.Each) {
+			return p.stop("I was not given "+name+".", "")
+		}
+	}
+	return nil
+}
+
+// gaveUp is the name under which a stage hands on why it could not be done.
+const gaveUp = "give_up"
+
+// stop is the end without an answer.
+func (p *Play) stop(text, code string) *Action {
+	value, _ := asJSON(map[string]any{gaveUp: text}) // strings always encode
+	a := &Action{Kind: GiveUp, Text: text, Code: code}
+	if p.needs != nil {
+		a.Value = value
+	}
+	return a
+}
+
+// hand is what a stage hands on.
+func (p *Play) hand(f *frame) Action {
+	out := map[string]any{}
+	for _, name := range p.hands {
+		out[name] = f.Env[name]
+	}
+	value, err := asJSON(out)
+	if err != nil {
+		value = json.RawMessage("{}")
+	}
+	return Action{Kind: Hand, Value: value}
+}
+
+// batch follows the solution for every item, and joins the answers to one.
+func (p *Play) batch(w *walk, f *frame, env map[string]any) (progress, error) {
+	list, _ := env[p.task.Each].([]any)
+	if len(list) == 0 || len(list) > maxItems {
+		return ended, fmt.Errorf("1: the input %s is not a list of 1 to %d items", p.task.Each, maxItems)
+	}
+	f.widen(len(list))
+	var texts []string
+	var values []any
+	at := ended
+	for i, item := range list {
+		inner := maps.Clone(env)
+		inner[itemName] = item
+		was := w.end
+		got, err := w.block(p.steps, f.Sub[i], inner)
+		if err != nil {
+			return got, err
+		}
+		if got != ended {
+			at = waiting
+			continue
+		}
+		end := *w.end
+		w.end = was
+		texts = append(texts, end.Text)
+		values = append(values, answerValue(end))
+	}
+	if at != ended {
+		return at, nil
+	}
+	value, err := asJSON(values)
+	w.end = &Action{Kind: Answer, Text: strings.Join(texts, "\n"), Value: value}
+	return ended, err
+}
+
+// inBatch says whether the solution is to be followed for all items.
+func (p *Play) inBatch(s Seen) bool {
+	_, one := s.Given[itemName]
+	return p.task.Each != "" && !one
+}
+
+// answerValue is an answer as one element of a batch's.
+func answerValue(a Action) any {
+	if v, err := expression.Decode(a.Value); a.Kind == Answer && a.Value != nil && err == nil {
+		return v
+	}
+	if a.Kind == GiveUp {
+		return map[string]any{"error": a.Text}
+	}
+	return a.Text
+}
+
+// widen makes a frame for each of n blocks.
+func (f *frame) widen(n int) {
+	f.Sub = append(f.Sub, make([]*frame, max(n-len(f.Sub), 0))...)
+	for i := range f.Sub {
+		if f.Sub[i] == nil {
+			f.Sub[i] = &frame{}
+		}
+	}
+}
+
+// bind gives a name a value.
+func (f *frame) bind(env map[string]any, name string, v any) {
+	if name == "" {
+		return
+	}
+	if f.Env == nil {
+		f.Env = map[string]any{}
+	}
+	f.Env[name], env[name] = v, v
+}
+
+// block follows steps as far as they go.
+func (w *walk) block(steps []step, f *frame, outer map[string]any) (progress, error) {
+	env := maps.Clone(outer)
+	maps.Copy(env, f.Env)
+	for f.At = max(f.At, 0); f.At < len(steps); f.At++ {
+		at, err := w.step(&steps[f.At], f, env)
+		if err != nil || at != done {
+			return at, placed(err, steps[f.At].line)
+		}
+		f.Failed, f.Polled, f.Code, f.Sub = 0, 0, "", nil
+	}
+	return done, nil
+}
+
+// stepError is an error with the line of its step.
+type stepError struct {
+	line int
+	err  error
+}
+
+func (e *stepError) Error() string { return fmt.Sprintf("%d: %v", e.line, e.err) }
+func (e *stepError) Unwrap() error { return e.err }
+
+// placed adds the line of a step, unless that of a step in it is there.
+func placed(err error, line int) error {
+	var inner *stepError
+	if err == nil || errors.As(err, &inner) {
+		return err
+	}
+	return &stepError{line, err}
+}

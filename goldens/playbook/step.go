@@ -1,0 +1,56 @@
+package playbook
+
+import (
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
+)
+
+// step is one step of a solution: its kind says which fields it has.
+type step struct {
+	kind stepKind
+	line int
+
+	// A call of a tool: as is the name of its result, until what must hold of it. A call
+	// that failed is repeated up to retry times; then onError runs.
+	tool    string
+	args    []binding
+	until   *expression.Program
+	retry   int
+	onError *[]step
+
+	// as is also the name of the user's reply, and of the item of an each.
+	as string
+
+	// list and block are an each, cond, block and other an if.
+	list  *expression.Program
+	cond  *expression.Program
+	block []step
+	other []step
+
+	lets []binding
+
+	// text is a question, an answer or why the solution gives up, value the answer as JSON.
+	text  *expression.Program
+	value *expression.Program
+
+	// uses are the names in its expressions, binds those it leaves, each once and with
+	// those of the steps in it.
+	uses, binds []string
+}
+
+type stepKind int
+
+const (
+	aCall stepKind = iota
+	anEach
+	anIf
+	aLet
+	anAsk
+	anAnswer
+	aGiveUp
+)
+
+// binding is one name of a let, or one argument.
+type binding struct {
+	name  string
+	value *expression.Program
+}
