@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"goldens/draft":             {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "internal/clip"},
 	"goldens/load":              {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/world", "internal/clip"},
 	"goldens/playbook":          {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
-	"goldens/world":             {"agent/tool", "goldens/internal/decimal", "internal/clip"},
+	"goldens/world":             {"agent/tool", "goldens/internal/decimal", "goldens/internal/state", "internal/clip"},
 	"goldens/world/process":     {"agent/tool", "goldens/world", "internal/clip"},
 	"goldens/internal/witness":  {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
 	"goldens/internal/answer":   {"agent/tool", "goldens/internal/decimal"},

@@ -38,7 +38,8 @@ type World interface {
 	// state as it was. The error is the world's own failure, such as a process that ended,
 	// and never the model's.
 	Call(ctx context.Context, c tool.Call, at time.Time) (Effect, error)
-	// State returns the state as canonical JSON; nil if the world has none that can change.
+	// State returns the state as canonical JSON, which json.Marshal makes of maps, at most
+	// MaxState long; nil if the world has none that can change.
 	State(ctx context.Context) (json.RawMessage, error)
 	// Close frees what the world holds. The world is not used afterwards.
 	Close() error
@@ -47,8 +48,10 @@ type World interface {
 // Effect is the result of one call and what it did to the state.
 type Effect struct {
 	tool.Result
-	// Changed says that the state may differ from before; only then is it read again.
+	// Changed says that the state may differ from before; only then is it read again, and
+	// the Environment, not the World, lists in Changes what differs.
 	Changed bool
+	Changes []Change
 	// Harm says why the change does harm; empty if it does none.
 	Harm string
 }

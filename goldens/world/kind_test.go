@@ -52,8 +52,13 @@ func (k *counter) Call(_ context.Context, c tool.Call, at time.Time) (Effect, er
 }
 
 func (k *counter) State(context.Context) (json.RawMessage, error) {
-	if k.breaks == "state" {
+	switch {
+	case k.breaks == "state":
 		return nil, errBroken
+	case k.breaks == "spaces":
+		return json.RawMessage(`{ }`), nil
+	case k.breaks == "state after a call" && k.n > 0:
+		return json.RawMessage(`{`), nil
 	}
 	return json.Marshal(k.n)
 }
@@ -76,6 +81,7 @@ func TestEnvironmentOpensItsWorld(t *testing.T) {
 	w, err := Open(ctx, spec, 7, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, Start{State: spec.State, Now: noon, Zone: time.UTC, Seed: 7}, w.world.(*counter).start)
+	was := "0"
 	for i, want := range []struct {
 		name, value string
 		changed     bool
@@ -86,9 +92,15 @@ func TestEnvironmentOpensItsWorld(t *testing.T) {
 		require.Equal(t, want.value, string(e.Value), i)
 		require.Equal(t, want.changed, e.Changed, i)
 		require.Equal(t, want.changed, e.Harm != "", i)
-		state, err := w.State(ctx)
-		require.NoError(t, err)
-		require.Equal(t, want.state, string(state), "a fault in place of a call changes nothing")
+		initial, now := w.States()
+		require.Equal(t, "0", string(initial))
+		require.Equal(t, want.state, string(now), "a fault in place of a call changes nothing")
+		var changes []Change
+		if want.changed {
+			changes = []Change{{".", json.RawMessage(was), now}}
+		}
+		require.Equal(t, changes, e.Changes)
+		was = want.state
 	}
 	require.NoError(t, w.Close())
 }
@@ -98,7 +110,8 @@ func TestBrokenWorlds(t *testing.T) {
 	for breaks, want := range map[string]string{
 		"open": "open the world of kind counter: broken", "panic": "open the world of kind counter: the world of kind counter panicked: boom",
 		"call": "tool add: broken", "panic in call": "tool add: the world of kind counter panicked: boom", "result": `tool add: outcome "": must be ok, error, timeout or rejected`,
-		"state": "broken", "close": "broken",
+		"state": "state of the world of kind counter: broken", "state after a call": "tool add: state of the world of kind counter: it is not JSON",
+		"spaces": "state of the world of kind counter: it is not canonical JSON: there are spaces between its values; write it with json.Marshal", "close": "broken",
 	} {
 		t.Run(breaks, func(t *testing.T) {
 			w, err := Open(t.Context(), Spec{Kind: "counter", Maker: &counter{breaks: breaks}}, 1, nil, nil)
@@ -106,12 +119,15 @@ func TestBrokenWorlds(t *testing.T) {
 				_, err = w.Call(t.Context(), tool.Call{Name: "add"}, noon)
 			}
 			if err == nil {
-				_, err = w.State(t.Context())
-			}
-			if err == nil {
 				err = w.Close()
 			}
 			require.EqualError(t, err, want)
 		})
 	}
+}
+
+func TestStatesAreCompared(t *testing.T) {
+	require.Equal(t, []Change{{`a\.b`, json.RawMessage("1"), nil}, {"c.0", nil, json.RawMessage(`"x"`)}}, Diff(json.RawMessage(`{"a.b":1,"c":[]}`), json.RawMessage(`{"c":["x"]}`)))
+	require.Len(t, Hash(json.RawMessage("{}")), 64)
+	require.Empty(t, Hash(nil))
 }

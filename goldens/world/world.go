@@ -35,11 +35,14 @@ type Environment struct {
 	calls map[string]int
 	// ahead is how far the world's clock is before the episode's: its steps.
 	ahead time.Duration
+	// initial and now are states of the world; nil if it has none that can change.
+	initial, now json.RawMessage
 }
 
 // Open returns the environment of an episode in its initial state. replies and approvals
 // are what its scripted human says, in order. The error is that of the kind, which cannot
-// open a world of this state. Close frees what the environment holds.
+// open a world of this state, or says what is wrong with the world's state. Close frees
+// what the environment holds.
 func Open(ctx context.Context, spec Spec, seed uint64, replies []string, approvals []bool) (*Environment, error) {
 	w := &Environment{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}}
 	if spec.Maker == nil {
@@ -54,6 +57,10 @@ func Open(ctx context.Context, spec Spec, seed uint64, replies []string, approva
 	if err != nil {
 		return nil, fmt.Errorf("open the world of kind %s: %w", spec.Kind, err)
 	}
+	if w.initial, err = w.read(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	w.now = w.initial
 	return w, nil
 }
 
@@ -63,18 +70,6 @@ func (w *Environment) Close() error {
 		return nil
 	}
 	return w.guard(w.world.Close)
-}
-
-// State returns the world's state as canonical JSON; nil if it has none that can change.
-func (w *Environment) State(ctx context.Context) (state json.RawMessage, err error) {
-	if w.world == nil {
-		return nil, nil
-	}
-	err = w.guard(func() (err error) {
-		state, err = w.world.State(ctx)
-		return err
-	})
-	return state, err
 }
 
 // guard turns a panic of a world into an error: one broken world must not take the rows
@@ -100,6 +95,9 @@ func (w *Environment) Call(ctx context.Context, c tool.Call, at time.Time) (Effe
 			e, err = w.world.Call(ctx, c, at)
 			return err
 		})
+		if err == nil && e.Changed {
+			err = w.track(ctx, &e)
+		}
 		return e, err
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,6 +22,26 @@ func Hash(state json.RawMessage) string {
 	}
 	sum := sha256.Sum256(state)
 	return hex.EncodeToString(sum[:])
+}
+
+// Check reports what is wrong with the text of a state: it must be JSON of at most so many
+// bytes, without spaces between its values.
+func Check(state json.RawMessage, most int) error {
+	switch {
+	case len(state) > most:
+		return fmt.Errorf("it has %d bytes of JSON, more than %d; leave out what never changes", len(state), most)
+	case !json.Valid(state):
+		return errors.New("it is not JSON")
+	}
+	for i := 0; i < len(state); i++ {
+		switch state[i] {
+		case '"':
+			i = stringEnd(state, i)
+		case ' ', '\t', '\r', '\n':
+			return errors.New("it is not canonical JSON: there are spaces between its values; write it with json.Marshal")
+		}
+	}
+	return nil
 }
 
 // Get returns the value at a path. Where there is none, ok is false and reached is the

@@ -100,6 +100,13 @@ func TestHash(t *testing.T) {
 	require.Empty(t, Hash(nil))
 }
 
+func TestCheck(t *testing.T) {
+	require.NoError(t, Check([]byte(shop), len(shop)))
+	require.EqualError(t, Check([]byte(shop), 9), fmt.Sprintf("it has %d bytes of JSON, more than 9; leave out what never changes", len(shop)))
+	require.EqualError(t, Check([]byte(`{"a"}`), 100), "it is not JSON")
+	require.EqualError(t, Check([]byte(`{"a b\" c": 1}`), 100), "it is not canonical JSON: there are spaces between its values; write it with json.Marshal")
+}
+
 func TestAssertion(t *testing.T) {
 	n := func(s string) json.Number { return json.Number(s) }
 	for _, c := range []struct {
