@@ -5,8 +5,8 @@ package counts
 
 import "embed"
 
-// FS is the suite's folder: suite.yaml, tasks and cassettes. It is read-only and
+// FS is the suite's folder: suite.yaml, playbook.yaml, tasks and cassettes. It is read-only and
 // safe for concurrent use.
 //
-//go:embed suite.yaml tasks cassettes
+//go:embed suite.yaml playbook.yaml tasks cassettes
 var FS embed.FS

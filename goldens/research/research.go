@@ -5,9 +5,9 @@ package research
 
 import "embed"
 
-// FS is the suite's folder: suite.yaml, tasks and, once they are recorded,
+// FS is the suite's folder: suite.yaml, playbook.yaml, tasks and, once they are recorded,
 // cassettes.pack; cassettes.md says how. It is read-only and safe for concurrent
 // use.
 //
-//go:embed suite.yaml tasks cassettes.*
+//go:embed suite.yaml playbook.yaml tasks cassettes.*
 var FS embed.FS
