@@ -111,8 +111,9 @@ func (r *reader) entry(e yamlfile.Entry) {
 		}
 	}
 	s := &solution{tasks: tasks, names: known}
+	before := len(r.found.List)
 	steps := s.block(e.Value, 0)
-	if !ends(steps) && len(steps) > 0 {
+	if !ends(steps) && len(r.found.List) == before {
 		e.KeyAt.Failf("the solution of %s does not end: its last step must be answer or give_up, in both branches of an if", e.Key)
 	}
 	for _, t := range tasks {

@@ -81,19 +81,24 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 		p.Wants("a step, such as call: TOOL")
 		return st, false
 	}
-	var firsts []string
-	kind := stepKind(-1)
-	for k, fields := range stepFields {
+	var firsts, found []string
+	for _, fields := range stepFields {
 		firsts = append(firsts, fields[0])
-		if slices.ContainsFunc(p.Entries(), func(e yamlfile.Entry) bool { return e.Key == fields[0] }) {
-			kind = stepKind(k)
-			break
+	}
+	for _, e := range p.Entries() {
+		if slices.Contains(firsts, e.Key) {
+			found = append(found, e.Key)
 		}
 	}
-	if kind < 0 {
+	switch {
+	case len(found) == 0:
 		p.Failf("does not say what to do; a step has one of: %s", yamlfile.Listed(firsts))
 		return st, false
+	case len(found) > 1:
+		p.Failf("says more than one thing to do: %s; make each a step of its own", yamlfile.Listed(found))
+		return st, false
 	}
+	kind := stepKind(slices.Index(firsts, found[0]))
 	st.kind, st.line = kind, p.At()
 	o := p.Object(stepFields[kind])
 	first := o.FieldAt(stepFields[kind][0])

@@ -130,6 +130,10 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 	switch {
 	case err != nil:
 		return f, nil, fmt.Errorf("%s:%w", p.file, err)
+	case at == ended && w.end.Kind == GiveUp:
+		stop := p.stop(w.end.Text, w.end.Code)
+		stop.Line = w.end.Line
+		return f, []Action{*stop}, nil
 	case at == ended:
 		return f, []Action{*w.end}, nil
 	case at == done:

@@ -246,7 +246,11 @@ func (p Place) Entries() []Entry {
 		keyNode := n.Content[i]
 		keyAt := Place{Src: p.Src, Node: keyNode, Path: p.Path}
 		if keyNode.Kind != yaml.ScalarNode || keyNode.ShortTag() == "!!null" {
-			keyAt.Failf("a key must be a word, but is %s", keyAt.Kind())
+			hint := ""
+			if keyNode.Kind == yaml.MappingNode { // {{ }} without quotes
+				hint = "; put a text that begins with a brace in quotes"
+			}
+			keyAt.Failf("a key must be a word, but is %s%s", keyAt.Kind(), hint)
 			continue
 		}
 		key := keyNode.Value
