@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -83,17 +84,20 @@ func start(ctx context.Context, k Kind) (*conn, error) {
 // environ is the environment of the command.
 func (k Kind) environ() ([]string, error) {
 	env := append([]string{}, fixed...)
-	for i, name := range append(append([]string{}, inherited...), k.Env...) {
+	for _, name := range inherited {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range k.Env {
 		value, ok := "", false
 		if k.Lookup != nil {
 			value, ok = k.Lookup(name)
 		}
-		switch {
-		case ok:
-			env = append(env, name+"="+value)
-		case i >= len(inherited):
+		if !ok {
 			return nil, fmt.Errorf("%s needs the environment variable %s; set it, or take it out of process.env", k, name)
 		}
+		env = append(env, name+"="+value)
 	}
 	return env, nil
 }

@@ -49,12 +49,12 @@ type Kind struct {
 	// Timeout bounds the start and each answer; 0 means DefaultTimeout.
 	Timeout time.Duration `json:",omitempty"`
 	// Env names the environment variables that the command gets besides the ones that
-	// docs/worlds.md lists.
+	// docs/worlds.md lists. Runs treat their values as credentials.
 	Env []string `json:",omitempty"`
 	// Files are the SHA-256 hex of the files that Command names, so that a changed program
 	// changes the digest of its suite.
 	Files map[string]string `json:",omitempty"`
-	// Lookup finds environment variables, such as os.LookupEnv; nil finds none.
+	// Lookup finds the variables of Env, such as os.LookupEnv; nil finds none.
 	Lookup func(name string) (string, bool) `json:"-"`
 	// Transport sends the requests of the worlds: a recorder over a Transport. nil means a
 	// Transport alone.
@@ -70,8 +70,7 @@ func (k Kind) Open(ctx context.Context, s world.Start) (world.World, error) {
 	w.zone = s.Zone
 	var state any
 	if s.State != nil {
-		sum := sha256.Sum256(s.State)
-		state = hex.EncodeToString(sum[:])
+		state = digest(s.State)
 	}
 	type reset struct {
 		State any    `json:"state"`
@@ -138,6 +137,7 @@ type processWorld struct {
 	transport http.RoundTripper
 	host      *host
 	zone      *time.Location
+	after     string // digest of the requests that led to the state
 }
 
 // Call implements world.World.
@@ -199,7 +199,12 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	if one.params, err = encode(params); err != nil {
 		return answer, err
 	}
-	body, err := encode(shown)
+	// With what was asked before, equal requests at different states differ: a recording
+	// answers each where it was made.
+	body, err := encode(struct {
+		After  string `json:"after,omitempty"`
+		Params any    `json:"params"`
+	}{w.after, shown})
 	if err != nil {
 		return answer, err
 	}
@@ -228,8 +233,14 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	if method != "state" {
 		one.answer = text
 		w.host.past = append(w.host.past, one)
+		w.after = digest(append(append([]byte(w.after), method...), body...))
 	}
 	return answer, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // clock writes a time as commands get it.

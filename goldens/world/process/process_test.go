@@ -192,16 +192,21 @@ func TestIgnoresItsKill(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	k := asWorld("plain")
+	for _, name := range inherited[1:] {
+		t.Setenv(name, "")
+	}
+	t.Setenv("PATH", "/bin")
+	t.Setenv("SECRET_OF_CUPEL", "not asked for")
 	lookup := k.Lookup
 	k.Lookup = func(name string) (string, bool) {
-		if name == "HOME" || name == "SECRET_OF_CUPEL" {
-			return "/home/x", true
+		if name == "SECRET_OF_CUPEL" {
+			return "not asked for", true
 		}
 		return lookup(name)
 	}
 	got, err := open(t, k).Call(t.Context(), call("environment", `{}`), begin.Now)
 	require.NoError(t, err)
-	require.JSONEq(t, `["LC_ALL=C.UTF-8","TZ=UTC","PYTHONHASHSEED=0","PYTHONUTF8=1","HOME=/home/x","CUPEL_TEST_WORLD=plain"]`, string(got.Value))
+	require.JSONEq(t, `["LC_ALL=C.UTF-8","TZ=UTC","PYTHONHASHSEED=0","PYTHONUTF8=1","PATH=/bin","CUPEL_TEST_WORLD=plain"]`, string(got.Value))
 }
 
 // tape is a recorder as far as worlds need one.
@@ -252,13 +257,10 @@ func TestRecorded(t *testing.T) {
 		return string(got.Value)
 	}
 	first := add(w)
-	look := call("look", `{}`)
-	_, err := w.Call(t.Context(), look, begin.Now)
-	require.NoError(t, err)
 	state, err := w.State(t.Context())
 	require.NoError(t, err)
-	require.Len(t, recorded.written, 4)
-	require.Contains(t, recorded.written, fmt.Sprintf(`POST http://world.invalid/reset {"state":"%x","now":"2026-05-13T12:00:00-04:00","zone":"America/New_York","seed":9223372036854775809}`, sha256.Sum256(begin.State)))
+	require.Len(t, recorded.written, 3)
+	require.Contains(t, recorded.written, fmt.Sprintf(`POST http://world.invalid/reset {"params":{"state":"%x","now":"2026-05-13T12:00:00-04:00","zone":"America/New_York","seed":9223372036854775809}}`, sha256.Sum256(begin.State)))
 
 	k.Command, k.Transport = []string{"no-such-program"}, recorded.again(1)
 	again := open(t, k)
