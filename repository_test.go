@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/spell": {},
 	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/cassette"},

@@ -150,7 +150,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 
 // cassette is the path of an episode's cassette; empty if it needs none.
 func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
-	if c.Provider == episode.ScriptedCandidate && !drive.OverHTTP(o.Suite, t, o.Tools) {
+	if c.Provider == episode.ScriptedCandidate && !drive.Outside(o.Suite, t, o.Tools) {
 		return ""
 	}
 	return cassettes.Path(t.ID, c.Name, trial)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
-	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -36,7 +35,7 @@ type driver struct {
 	clock    time.Time // virtual
 	machine  agent.Machine
 	model    providers.Model
-	recorder *recorder.Recorder     // nil for a scripted candidate without HTTP tools
+	recorder *recorder.Recorder     // nil for a scripted candidate with nothing Outside
 	history  *history               // nil unless the episode is a fork
 	missing  error                  // why a scripted candidate has no recorder
 	world    *world.Environment     // nil until it is open
@@ -62,8 +61,12 @@ func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) led
 	}
 	e.id = e.ids.next(e.clock)
 	e.rows = newRowBuilder(p, e.id, v)
-	if err := e.open(ctx); err != nil {
-		e.fail(err)
+	err := e.open()
+	if err == nil {
+		err = openWorld(ctx, e)
+	}
+	if err != nil {
+		failOpen(ctx, e, err)
 	} else {
 		e.drive(ctx)
 	}
@@ -98,13 +101,10 @@ func (e *driver) drive(ctx context.Context) {
 
 func (e *driver) fail(err error) { e.finish = &agent.Finish{Status: agent.Failed, Err: err} }
 
-// open opens the world, and makes the model and the recorder beneath it and the HTTP tools.
-func (e *driver) open(ctx context.Context) (err error) {
+// open makes the model and the recorder beneath it, the world and the HTTP tools.
+func (e *driver) open() (err error) {
 	if e.HistoryErr != nil {
 		return e.HistoryErr
-	}
-	if e.world, err = goldens.OpenWorld(ctx, e.Task, uint64(e.Seed.Int64())); err != nil {
-		return err
 	}
 	if e.machine, err = e.newMachine(); err != nil {
 		return err

@@ -63,12 +63,12 @@ func askedCandidate(e *driver) goldens.Candidate {
 	return e.Candidate
 }
 
-// toolsTransport is what HTTP tools go through; nil without a cassette.
+// toolsTransport is what HTTP tools and process worlds go through; nil without a cassette.
 func toolsTransport(e *driver) http.RoundTripper {
-	switch {
-	case e.rows.past != nil:
-		return e.rows.past.transport
-	case e.recorder == nil:
+	if h := inPast(e); h != nil {
+		return h.transport
+	}
+	if e.recorder == nil {
 		return nil
 	}
 	return e.recorder

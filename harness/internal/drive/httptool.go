@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
@@ -131,20 +132,33 @@ func (h httpTool) result(resp *http.Response, body []byte) tool.Result {
 	return tool.Result{Outcome: tool.OK, Value: value.Bytes()}
 }
 
-// OverHTTP reports whether a task offers a tool that is run over HTTP.
-func OverHTTP(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolFunc) bool {
-	return slices.ContainsFunc(t.Tools, func(name string) bool {
+// Outside reports whether a task's world is a process, or one of its tools is run over HTTP:
+// what they answer is on the episode's cassette.
+func Outside(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolFunc) bool {
+	_, ok := t.World.Maker.(process.Kind)
+	return ok || slices.ContainsFunc(t.Tools, func(name string) bool {
 		_, ok := s.HTTP[name]
 		return ok && replaced[name] == nil
 	})
 }
 
 // ToolHeaders returns the headers of the HTTP tools a task offers, by tool, and
-// the credentials among them. It reports every variable that is missing.
+// the credentials among them and in the environment of its process world. It reports every
+// variable that is missing.
 func ToolHeaders(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolFunc, lookupEnv func(string) (string, bool)) (map[string]http.Header, []string, error) {
 	headers := map[string]http.Header{}
 	var secrets []string
 	var errs []error
+	lookup := variables(t, lookupEnv)
+	if k, ok := t.World.Maker.(process.Kind); ok {
+		for _, name := range k.Env {
+			secret, ok := lookup(name)
+			if !ok {
+				errs = append(errs, fmt.Errorf("%s needs the environment variable %s; set it, or take it out of process.env", k, name))
+			}
+			secrets = append(secrets, secret)
+		}
+	}
 	for _, name := range t.Tools {
 		h, ok := s.HTTP[name]
 		if !ok || replaced[name] != nil {
@@ -154,11 +168,8 @@ func ToolHeaders(s *goldens.Suite, t goldens.Task, replaced map[string]episode.T
 		for _, line := range h.Headers {
 			value := line.Value
 			if line.Env != "" {
-				secret, ok := t.World.Env[line.Env]
-				if !ok && lookupEnv != nil {
-					secret, ok = lookupEnv(line.Env)
-				}
-				if !ok || secret == "" {
+				secret, ok := lookup(line.Env)
+				if !ok {
 					errs = append(errs, fmt.Errorf("tool %s needs a value for its header %s: set %s", name, line.Name, line.Env))
 					continue
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -44,7 +45,8 @@ type toolLimitsKey struct{}
 
 // toolTransport sits beneath the recorder. Requests of tools get a complete
 // answer within their limits, or one that says why there is none; what an
-// answer must not hold never reaches the recorder. Other requests pass through.
+// answer must not hold never reaches the recorder. Requests of process worlds go to their
+// commands. Other requests pass through.
 type toolTransport struct {
 	models, tools http.RoundTripper
 	secrets       *secrets.Finder
@@ -52,6 +54,9 @@ type toolTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if (process.Transport{}).Handles(req) {
+		return t.world(req)
+	}
 	limits, ok := req.Context().Value(toolLimitsKey{}).(toolLimits)
 	if !ok {
 		return t.models.RoundTrip(req)

@@ -1,0 +1,85 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/world/process"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// openWorld opens the world of the episode. Its seed is that of the task and trial, so that
+// all candidates and forks meet the same world. The requests of a process world pass the
+// recorder.
+func openWorld(ctx context.Context, e *driver) (err error) {
+	task, trial := e.Task, e.Trial
+	if e.Fork != nil {
+		trial = e.Fork.Trial
+	}
+	if k, ok := task.World.Maker.(process.Kind); ok {
+		k.Transport, k.Lookup = worldTransport{e}, variables(task, e.LookupEnv)
+		task.World.Maker = k
+	}
+	if e.world, err = goldens.OpenWorld(ctx, task, uint64(NewSeed(0, task.ID, "", trial).Int64())); err == nil {
+		return nil
+	}
+	if e.recorder != nil && e.Mode == recorder.Record {
+		e.recorder.Retract(0) // when the run is resumed, it is opened again
+	}
+	return err
+}
+
+// failOpen ends an episode that could not be opened.
+func failOpen(ctx context.Context, e *driver, err error) {
+	if e.fail(err); ctx.Err() != nil {
+		e.finish = &agent.Finish{Status: agent.Interrupted}
+	}
+}
+
+// variables finds environment variables: the task's own come first.
+func variables(t goldens.Task, lookupEnv func(string) (string, bool)) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := t.World.Env[name]
+		if !ok && lookupEnv != nil {
+			value, ok = lookupEnv(name)
+		}
+		return value, ok && value != ""
+	}
+}
+
+// worldTransport sends the requests of a process world the way of tools: to the recorder,
+// or before a fork to the recording that it continues.
+type worldTransport struct{ e *driver }
+
+// RoundTrip implements http.RoundTripper.
+func (t worldTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if to := toolsTransport(t.e); to != nil {
+		return to.RoundTrip(req)
+	}
+	return nil, t.e.missing
+}
+
+// world answers a request of a process world by its command, beneath the recorder. Neither
+// an answer nor an error with a credential reaches it.
+func (t toolTransport) world(req *http.Request) (*http.Response, error) {
+	resp, err := process.Transport{}.RoundTrip(req)
+	if err != nil {
+		if t.secrets.Find(err.Error()) != "" {
+			err = errors.New(t.secrets.Redact("world", err.Error()))
+		}
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && t.secrets.Find(string(body)) != "" {
+		err = fmt.Errorf("the answer of the world's command to %s holds a credential and is withheld; leave it out of the answer", req.URL.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return respond(resp, req, body), nil
+}
