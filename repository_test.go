@@ -84,7 +84,9 @@ var arrows = map[string][]string{
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission":   {"internal/regular", "providers", "providers/fault"},
 	"providers":           {"internal/clip"},
-	"providers/sim":       {"internal/clip"},
+	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
+	"providers/sim":                {"goldens/playbook", "internal/clip", "providers/sim/internal/model"},
+	"providers/sim/internal/model": {"goldens/playbook"},
 	"providers/all":       {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic": {"providers", "providers/fault", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -15,6 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
@@ -53,6 +58,7 @@ func newSim(p *process) *cobra.Command {
 	var seed int64
 	var remote, list bool
 	var chaos, limit string
+	var suites []string
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve the simulated models on loopback, in the providers' wire formats",
@@ -71,7 +77,11 @@ func newSim(p *process) *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote, Chaos: chaos, Limit: limit})
+			known, err := p.booksOf(suites)
+			if err != nil {
+				return err
+			}
+			s, err := sim.Start(ctx, addr, sim.Config{Seed: seed, Latency: 1, AllowRemote: remote, Chaos: chaos, Limit: limit, Books: known})
 			if err != nil {
 				return err
 			}
@@ -83,10 +93,38 @@ func newSim(p *process) *cobra.Command {
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8177", "address to listen on")
 	cmd.Flags().Int64Var(&seed, "seed", 1, "seed of the models' errors and delays")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "allow an address that is not loopback")
+	cmd.Flags().StringArrayVar(&suites, "suite", nil, "suite whose playbook the models follow; may be repeated (default: the built-in suites)")
 	cmd.Flags().StringVar(&chaos, "chaos", "", "misbehave: NAME[=RATE],… or all[=RATE]")
 	cmd.Flags().StringVar(&limit, "limit", "", "limit rates: rpm=N,tpm=N,burst=N, each may be left out")
 	cmd.Flags().BoolVar(&list, "list-chaos", false, "print what --chaos can do and exit")
 	return cmd
+}
+
+// booksOf reads the playbooks of suites by their paths, of the built-in ones if none is
+// named. A suite that is named must have a playbook.
+func (p *process) booksOf(paths []string) ([]*playbook.Book, error) {
+	named := len(paths) > 0
+	if !named {
+		for _, name := range slices.Sorted(maps.Keys(builtins)) {
+			paths = append(paths, builtinPrefix+name)
+		}
+	}
+	var out []*playbook.Book
+	for _, path := range paths {
+		suite, _, err := p.loadSuite(path)
+		if err != nil {
+			return nil, err
+		}
+		known, err := books(suite)
+		if err == nil && named && len(known) == 0 {
+			err = fmt.Errorf("suite %s has no %s; write the solutions of its tasks there, as docs/playbooks.md says", path, playbook.File)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, known...)
+	}
+	return out, nil
 }
 
 // printChaos lists every chaos with the kinds of error that a client reports of
@@ -106,10 +144,29 @@ func printChaos(w io.Writer) error {
 	return t.Flush()
 }
 
-// simTransport starts the simulated models on a free loopback port and returns
+// books reads the playbooks of suites; a suite without one adds none.
+func books(suites ...*goldens.Suite) ([]*playbook.Book, error) {
+	var out []*playbook.Book
+	for _, s := range suites {
+		b, err := load.Playbook(s)
+		if err != nil {
+			return nil, fmt.Errorf("read the playbook of suite %s: %w", s.Name, err)
+		}
+		if b != nil {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// simTransport starts the simulated models of a suite on a free loopback port and returns
 // a transport that reaches them whatever host a request names.
-func simTransport(ctx context.Context, seed int64) (http.RoundTripper, func() error, error) {
-	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: 1})
+func simTransport(ctx context.Context, seed int64, suite *goldens.Suite) (http.RoundTripper, func() error, error) {
+	known, err := books(suite)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: 1, Books: known})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start simulated models: %w", err)
 	}

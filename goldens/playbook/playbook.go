@@ -154,6 +154,10 @@ func (b *Book) Find(request string, tools []string) (*Play, bool) {
 // ID is the id of the task.
 func (p *Play) ID() string { return p.task.ID }
 
+// Writes are the tools of the task that may change the world. The slice must not be
+// modified.
+func (p *Play) Writes() []string { return p.task.Writes }
+
 // asks says whether a request, made plain, is that of the play's task.
 func (p *Play) asks(request string) bool {
 	own := plain(p.task.Request)

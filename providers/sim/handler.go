@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // maxBody is the largest request body accepted, in bytes.
@@ -230,6 +232,10 @@ func (s *service) complete(q modelRequest) (completion, *failure) {
 	c := completion{served: p.served, in: estimateTokens(q.prompt) + imageTokens*q.images, draws: d}
 	if p.name == Probe {
 		q.obey(&c)
+	} else if len(s.cfg.Books) > 0 && s.follow(q, &c, limit) {
+		// the model has said what the solution does
+	} else if len(p.languages) == 0 {
+		c.text = q.mode.words(model.Unknown)
 	} else if out, ok := p.converse(q, d); ok {
 		c.text, c.calls = out.text, out.calls
 	} else if text := p.say(q.talk, q.mode, limit, d); q.mode == toolCall {

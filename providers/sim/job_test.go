@@ -8,7 +8,7 @@ import (
 )
 
 // withJobs is a model that is also offered get_job_status.
-func withJobs(ask model) model {
+func withJobs(ask talker) talker {
 	return func(prompt string) string {
 		return ask(strings.Replace(prompt, "\nRULES:", "3) get_job_status: Returns the status of an export job.\nschema = {}\n\nRULES:", 1))
 	}

@@ -194,14 +194,14 @@ type outcome struct {
 	observed []string
 }
 
-// model answers one prompt.
-type model func(prompt string) string
+// talker answers one prompt.
+type talker func(prompt string) string
 
 // asking is a talk of one message.
 func asking(prompt string) talk { return talk{turns: []remark{{user: true, text: prompt}}} }
 
 // flawless is a profile without any slip.
-func flawless(name string) model {
+func flawless(name string) talker {
 	p, _ := profileFor(name)
 	return func(prompt string) string {
 		return p.say(asking(prompt), freeText, outputLimit, draws{format: 1, decision: 1, trust: 1, confidence: 5})
@@ -209,7 +209,7 @@ func flawless(name string) model {
 }
 
 // episode runs a request to its end.
-func episode(t testing.TB, ask model, w *dashboard, request string) outcome {
+func episode(t testing.TB, ask talker, w *dashboard, request string) outcome {
 	t.Helper()
 	p := &pad{request: request, maxSteps: 5, maxCalls: 5}
 	var out outcome

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // listings are the addresses that say which models there are.
@@ -26,8 +27,15 @@ var listings = []struct {
 	}},
 }
 
-// allProfiles are the models and the probe.
-func allProfiles() []profile { return append(slices.Clone(profiles), probe) }
+// allProfiles are the models, the oracle and the one that does nothing, and the probe.
+func allProfiles() []profile {
+	all := slices.Clone(profiles)
+	for _, name := range []string{"sim-oracle", "sim-nop"} {
+		m, _ := model.Find(name)
+		all = append(all, profile{name: m.Name, served: m.Served, latency: latency{m.Latency.Median, m.Latency.Sigma, m.Latency.PerToken}})
+	}
+	return append(all, probe)
+}
 
 // modelDate is the date of all models. It depends on no clock.
 func modelDate() time.Time { return time.Unix(draws{}.created(), 0).UTC() }

@@ -48,7 +48,7 @@ func TestModelLists(t *testing.T) {
 		status, m := get(t, h, c.path, c.header...)
 		require.Equal(t, http.StatusOK, status)
 		list, _ := m[c.list].([]any)
-		require.Len(t, list, len(Models())+1, c.path)
+		require.Len(t, list, len(allProfiles()), c.path)
 		for _, one := range list {
 			name, _ := one.(map[string]any)[c.name].(string)
 			path, body := c.ask(name)

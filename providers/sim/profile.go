@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 )
 
@@ -138,7 +137,7 @@ var profiles = []profile{
 
 // profileFor finds a model by its name or its served name.
 func profileFor(model string) (profile, bool) {
-	for _, p := range append(slices.Clone(profiles), probe) {
+	for _, p := range allProfiles() {
 		if model == p.name || model == p.served {
 			return p, true
 		}

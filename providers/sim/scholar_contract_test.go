@@ -27,7 +27,7 @@ schema = {"type":"object"}
 
 // contractLoop works on a request by the contract: the prompt is made anew every turn
 // and shows three results in full, eight folded ones and 600 characters of the plan.
-func contractLoop(t testing.TB, ask model, request string, replies []string, run runner) (contractTurn, int) {
+func contractLoop(t testing.TB, ask talker, request string, replies []string, run runner) (contractTurn, int) {
 	t.Helper()
 	p := &pad{request: request, maxSteps: 60, maxCalls: 60}
 	for p.steps < p.maxSteps {

@@ -46,6 +46,8 @@ import (
 	"math"
 	"net/http"
 	"time"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
 // Config configures the simulated models. The zero value is usable: seed 0, no
@@ -68,6 +70,9 @@ type Config struct {
 	// left: "rpm=N,tpm=N,burst=N", requests and tokens a minute and the most requests
 	// at once, of which the last is the first unless given. Empty limits nothing.
 	Limit string
+	// Books are the playbooks that the models follow: a prompt whose request one of them
+	// has is answered by its solution.
+	Books []*playbook.Book
 	// Now is the clock of Limit; nil means time.Now.
 	Now func() time.Time
 }

@@ -213,7 +213,7 @@ func TestModelsAndHealth(t *testing.T) {
 		ids = append(ids, m.ID)
 	}
 	require.Equal(t, append(Models(), Probe), ids)
-	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak", "sim-probe"}, ids)
+	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak", "sim-oracle", "sim-nop", "sim-probe"}, ids)
 
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))

@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
+)
+
+// conversation is a request as the models read it.
+func (q modelRequest) conversation(d draws, limit int) model.Conversation {
+	c := model.Conversation{
+		System: q.talk.system, Tools: q.tools, Schemas: q.schemas, Serial: q.serial, Limit: limit, Seed: d.digest,
+		None: q.choice == choiceNone, Any: q.choice == choiceAny, JSON: q.mode == jsonText, Arguments: q.mode == toolCall,
+	}
+	if q.choice == choiceAny || q.choice == choiceNamed {
+		c.Must = q.tool
+	}
+	for _, m := range q.messages {
+		said := model.Message{Own: m.own, Text: m.text}
+		for _, t := range m.calls {
+			said.Calls = append(said.Calls, model.Call{ID: t.id, Name: t.name, Args: t.args})
+		}
+		for _, r := range m.results {
+			said.Results = append(said.Results, model.Result{ID: r.id, Name: r.name, Text: r.text, Failed: r.failed})
+		}
+		c.Messages = append(c.Messages, said)
+	}
+	return c
+}
+
+// follow lets a model follow the playbook of the request. ok is false if no book has it.
+func (s *service) follow(q modelRequest, c *completion, limit int) (ok bool) {
+	p, known := model.Find(q.model)
+	if !known {
+		return false
+	}
+	said, ok := p.Reply(q.conversation(c.draws, limit), s.cfg.Books)
+	if !ok {
+		return false
+	}
+	c.text = said.Text
+	for _, t := range said.Calls {
+		c.calls = append(c.calls, invocation{name: t.Name, args: t.Args})
+	}
+	return true
+}

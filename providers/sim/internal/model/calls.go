@@ -1,0 +1,205 @@
+package model
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// comment matches what the agent itself says to the model in a user's place: it is no
+// request.
+var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
+
+// noRoom begins what the agent says where only an answer is left.
+const noRoom = "There is no room for more"
+
+// requestAt finds the message with the user's latest request; -1 if there is none.
+func (t *turn) requestAt() int {
+	for i, m := range slices.Backward(t.Messages) {
+		if !m.Own && m.Text != "" && len(m.Results) == 0 && !comment.MatchString(m.Text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// sayCalls answers a conversation with native calls.
+func (t *turn) sayCalls() (said Said, ok bool) {
+	play, ok := t.readConversation()
+	if !ok {
+		return said, false
+	}
+	return t.perform(play), true
+}
+
+// readConversation reads a conversation about a request, and finds its solution.
+func (t *turn) readConversation() (*playbook.Play, bool) {
+	at := t.requestAt()
+	if at < 0 {
+		return nil, false
+	}
+	t.view.constraints, t.view.tools = line(t.System, "CONSTRAINTS:"), offered(t.Tools)
+	t.view.ask(t.Messages[at].Text)
+	t.history(at)
+	return t.find(t.view.request)
+}
+
+// history reads what was called after the request in Messages[at], and what came of it.
+func (t *turn) history(at int) {
+	var open []Call   // calls without a result
+	var pending *Call // of the text protocol
+	v := &t.view
+	for _, m := range t.Messages[at+1:] {
+		if m.Own {
+			v.reflect = false
+			open, pending = slices.Clone(m.Calls), spokenCall(m.Text)
+			continue
+		}
+		for _, r := range m.Results {
+			at := slices.IndexFunc(open, func(c Call) bool { return c.ID == r.ID && (r.ID != "" || c.Name == r.Name) })
+			if at >= 0 { // else it answers nothing
+				t.came(open[at], r)
+				open = slices.Delete(open, at, at+1)
+			}
+		}
+		if m.Text == "" {
+			continue
+		}
+		v.reflect = strings.Contains(m.Text, "\nREFLECT:")
+		observed, isObserved := strings.CutPrefix(m.Text, "Observation:")
+		switch {
+		case isObserved && pending != nil:
+			observed, _, _ = strings.Cut(observed, "\n\n")
+			t.came(*pending, Result{Text: strings.TrimSpace(observed)})
+		case strings.HasPrefix(m.Text, noRoom):
+			v.noCalls = "no tool calls are left"
+		case !v.reflect:
+			v.violated = true
+		}
+	}
+}
+
+// came notes what came of a call.
+func (t *turn) came(c Call, r Result) {
+	code, message, failed := r.failure()
+	switch {
+	case c.Name == askUser && !failed:
+		t.view.seen.Replies = append(t.view.seen.Replies, textOf(r.Text))
+	case slices.Contains(agentTools, c.Name), failed && (code == codeUnknownTool || !t.fits(c)):
+		t.view.violated = true // the model's own slip
+	case code == codeBudget:
+		t.view.noCalls = "no tool calls are left"
+	case failed:
+		if code == "" {
+			code = "error"
+		}
+		t.view.result(c.Name, c.Args, "", code, message)
+	default:
+		value, ok := mended(r.Text)
+		if !ok {
+			value = string(encoded(r.Text))
+		}
+		t.view.result(c.Name, c.Args, value, "", "")
+	}
+}
+
+// failure is the error a result tells.
+func (r Result) failure() (code, message string, failed bool) {
+	text := strings.TrimPrefix(r.Text, "error: ") // as wires put it that know no failed result
+	var told struct {
+		Error *struct{ Code, Message string }
+	}
+	if json.Unmarshal([]byte(text), &told) == nil && told.Error != nil {
+		return told.Error.Code, told.Error.Message, true
+	}
+	return "", text, r.Failed
+}
+
+// fits says whether a call was well formed: its arguments an object that has all that is
+// required. If not, it is the model's own slip that the tool complains of.
+func (t *turn) fits(c Call) bool {
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(c.Args), &args) != nil || args == nil {
+		return false
+	}
+	_, required := t.arguments(c.Name)
+	return !slices.ContainsFunc(required, func(name string) bool { return args[name] == nil })
+}
+
+// textOf is a text as it stands, or the one a JSON string stands for.
+func textOf(s string) string {
+	var text string
+	if json.Unmarshal([]byte(s), &text) == nil {
+		return text
+	}
+	return s
+}
+
+// perform decides and says so in native calls.
+func (t *turn) perform(play *playbook.Play) Said {
+	acts := t.decide(play, t.Serial).acts
+	said := t.render(acts)
+	if slip, drawn := pick(t.draws.form, t.profile.native, formScale[nativeSlip](t)); drawn {
+		said = t.fumble(slip, said, acts[0], t.draws.formDetail)
+	}
+	return said
+}
+
+// render says actions in calls of tools on offer, or in a text.
+func (t *turn) render(acts []playbook.Action) Said {
+	a := acts[0]
+	may := func(tool string) bool {
+		return !t.None && slices.Contains(t.Tools, tool) && (t.Must == "" || t.Any || t.Must == tool)
+	}
+	say := func(tool string, args any) Said {
+		return Said{Calls: []Call{{Name: tool, Args: string(encoded(args))}}}
+	}
+	switch {
+	case a.Kind == playbook.Call && may(a.Tool):
+		var out Said
+		for _, a := range acts {
+			out.Calls = append(out.Calls, Call{Name: a.Tool, Args: string(a.Args)})
+		}
+		return out
+	case a.Kind == playbook.Ask && may(askUser):
+		return say(askUser, map[string]string{"question": a.Text})
+	case a.Kind == playbook.GiveUp && may(cannotProceed):
+		return say(cannotProceed, map[string]string{"reason": a.Text})
+	case may(finalAnswer):
+		return say(finalAnswer, t.shaped(finalAnswer, a))
+	case may(finishStep):
+		return say(finishStep, map[string]any{"result": result(a)})
+	case t.Must != "":
+		return say(t.Must, t.shaped(t.Must, a))
+	}
+	return Said{Text: a.Text}
+}
+
+// result is what an action hands on or answers, as JSON.
+func result(a playbook.Action) any {
+	if a.Value != nil {
+		return a.Value
+	}
+	return a.Text
+}
+
+// shaped is an answer as the arguments of a tool: the answer's own value, alone in the
+// member that the tool has for it if the value is no object of its members.
+func (t *turn) shaped(tool string, a playbook.Action) any {
+	properties, required := t.arguments(tool)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(a.Value, &members) == nil {
+		if !slices.ContainsFunc(required, func(name string) bool { return members[name] == nil }) {
+			return a.Value
+		}
+	}
+	names := slices.Sorted(maps.Keys(properties))
+	if len(names) == 0 {
+		names = []string{"output"}
+	}
+	return map[string]any{names[0]: result(a)}
+}

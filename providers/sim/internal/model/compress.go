@@ -1,0 +1,95 @@
+package model
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The models can also be asked to compress a log of their own turns into a scratchpad.
+// They keep what they have put into their plan, and the newest results as they are.
+
+// summaryParts are the headings of a compressed scratchpad.
+var summaryParts = []string{"GOAL", "CONSTRAINTS", "PLAN", "PROGRESS", "OBSERVATIONS", "OPEN_QUESTIONS", "RISKS"}
+
+// Bounds of a summary in tokens and in facts. Together with the headings they keep it
+// within 600 tokens.
+const (
+	maxSummaryLine  = 60
+	maxSummaryFacts = 5
+)
+
+const compressorOpening = "You are my compressor"
+
+var rawLog = regexp.MustCompile(`(?m)^\s*RAW[ _]LOG:`)
+
+// rawLog finds the log that a conversation asks to compress; ok is false if it does not.
+func (c Conversation) rawLog() (log string, ok bool) {
+	user := c.last()
+	whole := c.System + "\n" + user
+	asked := strings.HasPrefix(strings.TrimSpace(c.System), compressorOpening) || strings.HasPrefix(strings.TrimSpace(user), compressorOpening)
+	if !asked && rawLog.MatchString(user) {
+		asked = !slices.ContainsFunc(summaryParts, func(part string) bool { return !strings.Contains(whole, part) })
+	}
+	if !asked {
+		return "", false
+	}
+	for _, text := range []string{user, c.System} {
+		if at := rawLog.FindStringIndex(text); at != nil && strings.TrimSpace(text[at[1]:]) != "" {
+			return text, true
+		}
+	}
+	return user, true
+}
+
+// compress writes a log as a scratchpad.
+func compress(log string) string {
+	part := map[string]string{}
+	var facts []string
+	failed := 0
+	for l := range strings.Lines(log) {
+		l = strings.TrimPrefix(strings.TrimSpace(l), "- ")
+		for _, heading := range []string{"GOAL", "CONSTRAINTS", "PLAN"} {
+			if rest, ok := strings.CutPrefix(l, heading+":"); ok && part[heading] == "" {
+				part[heading] = strings.TrimSpace(rest)
+			}
+		}
+		if m := resultLine.FindStringSubmatch(l); m != nil || replyLine.MatchString(l) {
+			if m != nil && m[4] != "ok" {
+				failed++
+			}
+			facts = append(facts, "- "+l)
+		}
+	}
+	facts = facts[max(0, len(facts)-maxSummaryFacts):]
+	for name, text := range part {
+		if name != "PLAN" {
+			part[name] = brief(text, maxSummaryLine)
+		}
+	}
+	part["PLAN"] = "1. " + part["PLAN"] + "\n2. Call what is still missing.\n3. Answer."
+	part["PROGRESS"] = fmt.Sprintf("%d results kept, %d calls failing.", len(facts), failed)
+	part["OBSERVATIONS"] = strings.Join(facts, "\n")
+	var out strings.Builder
+	for _, heading := range summaryParts {
+		text, gap := part[heading], " "
+		if text == "" {
+			text = "none"
+		}
+		if strings.Contains(text, "\n") || strings.HasPrefix(text, "- ") {
+			gap = "\n"
+		}
+		out.WriteString(heading + ":" + gap + text + "\n")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// brief is the beginning of a text, at most limit tokens.
+func brief(text string, limit int) string {
+	short, cut := Cut(text, limit-1)
+	if cut {
+		short += "…"
+	}
+	return short
+}

@@ -1,0 +1,271 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// headings of the contract prompt, in their order. Only the next ones are looked for, so
+// that no later text passes for an earlier part.
+var headings = []string{"GOAL:", "CONSTRAINTS:", "PLAN:", "PROGRESS:", "OBS:", "BUDGET_USED:", "REFLECT:", "TOOLS ", "RULES:"}
+
+var (
+	budgetLine = regexp.MustCompile(`steps=(\d+)/(\w+) tool_calls=(\d+)/(\w+)`)
+	toolLine   = regexp.MustCompile(`^\d+\) (\w+):`)
+	resultLine = regexp.MustCompile(`^(?:tool result: )?turn (\d+) (\w+) (.*?) ?-> (ok|error|timeout|rejected) ?([^<]*)<data>(.*)$`)
+	replyLine  = regexp.MustCompile(`^(?:user reply: turn \d+ asked <data>.*?</data> answered|turn \d+ user reply ->) <data>(.*)$`)
+	// memoryPart is what the model itself has put into its plan, which is the one thing
+	// of its own that it sees again.
+	memoryPart = regexp.MustCompile(`known at turn (\d+): (\{.*\})`)
+)
+
+// readContract reads the contract prompt: the user's last message that is one, and what
+// later messages of a conversation add to it.
+func (t *turn) readContract() bool {
+	for i, m := range slices.Backward(t.Messages) {
+		if m.Own || !strings.HasPrefix(strings.TrimSpace(m.Text), "USER_REQUEST:") {
+			continue
+		}
+		if t.view.readPrompt(m.Text) {
+			t.view.follow(t.Messages[i+1:])
+			return true
+		}
+	}
+	return t.view.readPrompt(t.last())
+}
+
+// readPrompt takes a contract prompt apart; ok is false if text is none.
+func (v *view) readPrompt(text string) (ok bool) {
+	_, rest, ok := strings.Cut(text, "USER_REQUEST:")
+	if !ok {
+		return false
+	}
+	rest = strings.TrimLeft(rest, " \n")
+	var request string
+	if after, fenced := strings.CutPrefix(rest, fenceOpen); fenced {
+		request, rest, ok = strings.Cut(after, fenceClose)
+	} else {
+		request, rest, ok = strings.Cut(rest, "\nSCRATCHPAD")
+	}
+	if !ok {
+		return false
+	}
+	v.ask(request)
+	at := -1
+	for line := range strings.Lines(rest) {
+		line = strings.TrimRight(line, "\r\n")
+		for i := at + 1; i < len(headings); i++ {
+			if rest, ok := strings.CutPrefix(line, headings[i]); ok {
+				at, line = i, strings.TrimSpace(rest)
+				break
+			}
+		}
+		if at >= 0 {
+			v.take(headings[at], line)
+		}
+	}
+	return true
+}
+
+// take files one line under its heading.
+func (v *view) take(heading, line string) {
+	switch heading {
+	case "CONSTRAINTS:":
+		v.constraints += line
+	case "PLAN:":
+		v.remember(line)
+	case "PROGRESS:", "OBS:":
+		v.observe(strings.TrimPrefix(line, "- "))
+	case "BUDGET_USED:":
+		if m := budgetLine.FindStringSubmatch(line); m != nil {
+			v.steps, v.maxSteps = number(m[1]), number(m[2])
+			v.calls, v.maxCalls = number(m[3]), number(m[4])
+		}
+	case "REFLECT:":
+		v.reflect = v.reflect || line != ""
+	case "TOOLS ":
+		if m := toolLine.FindStringSubmatch(line); m != nil {
+			v.tools = append(v.tools, m[1])
+		}
+	}
+}
+
+// number is 0 for anything but a small number, such as "none".
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// remember takes the memory in a plan, if it is newer than what is remembered.
+func (v *view) remember(plan string) {
+	m := memoryPart.FindStringSubmatch(plan)
+	if m == nil || !json.Valid([]byte(m[2])) {
+		return
+	}
+	v.seen.From, v.known = json.RawMessage(m[2]), number(m[1])
+	v.latest, v.seen.Results = v.known, nil
+}
+
+// observe takes a line of PROGRESS or OBS. Results from before the memory are in it.
+func (v *view) observe(line string) {
+	switch {
+	case strings.HasPrefix(line, "tool rejected:"), strings.HasPrefix(line, "violation:"):
+		v.violated = true
+	case strings.HasPrefix(line, "budget:"):
+		v.noCalls = "no tool calls are left"
+	default:
+		if m := replyLine.FindStringSubmatch(line); m != nil {
+			v.seen.Replies = append(v.seen.Replies, inFence(m[1]))
+		} else if m := resultLine.FindStringSubmatch(line); m != nil && number(m[1]) > v.known {
+			v.file(m)
+		}
+	}
+}
+
+// file files the parts of a resultLine. One that was folded beyond recognition is lost.
+func (v *view) file(m []string) {
+	args, outcome, code, data := m[3], m[4], m[5], inFence(m[6])
+	v.latest = max(v.latest, number(m[1]))
+	if !json.Valid([]byte(args)) {
+		return
+	}
+	if outcome != "ok" {
+		code, _, _ = strings.Cut(strings.TrimSpace(code), " ")
+		if code == "" || strings.HasPrefix(code, "(") {
+			code = outcome
+		}
+		v.result(m[2], args, "", code, data)
+	} else if value, ok := mended(data); ok {
+		v.result(m[2], args, value, "", "")
+	}
+}
+
+// follow reads on after the prompt: the model's own outputs and what the user added to
+// them. A step is counted for each output unless the budget is told.
+func (v *view) follow(later []Message) {
+	for _, m := range later {
+		if m.Own {
+			v.steps++
+			v.remember(ownPlan(m.Text))
+			continue
+		}
+		v.reflect = false
+		for l := range strings.Lines(m.Text) {
+			l = strings.TrimSpace(l)
+			for _, heading := range []string{"BUDGET_USED:", "REFLECT:", "OBS:"} {
+				if rest, ok := strings.CutPrefix(l, heading); ok {
+					v.take(heading, strings.TrimSpace(rest))
+					break
+				}
+			}
+		}
+	}
+}
+
+// ownPlan is the plan of an earlier output, empty if that has none.
+func ownPlan(output string) string {
+	var turn contractTurn
+	at := strings.IndexByte(output, '{')
+	if at < 0 || json.NewDecoder(strings.NewReader(output[at:])).Decode(&turn) != nil {
+		return ""
+	}
+	return turn.StateUpdate.Plan
+}
+
+// maxMemory bounds what is kept in a plan, in characters: a plan is shown to the 600th.
+const maxMemory = 540
+
+// sayContract answers with the next contract object.
+func (t *turn) sayContract() (said Said, ok bool) {
+	play, ok := t.find(t.view.request)
+	if !ok {
+		return said, false
+	}
+	d := t.decide(play, true)
+	a := d.acts[0]
+	text := t.contract(a, t.plan(play, a), t.profile.confidence.draw(d.unsure, d.slipped, t.draws.confidence))
+	if slip, drawn := pick(t.draws.form, t.profile.form, formScale[formSlip](t)); drawn && !t.rulesOut(slip) {
+		text = misform(slip, text, t.draws.formDetail, t.Limit)
+	}
+	if t.Arguments {
+		return Said{Calls: []Call{{Name: t.Must, Args: text}}}, true
+	}
+	return Said{Text: text}, true
+}
+
+// plan says what is to be done, and what is known so far.
+func (t *turn) plan(play *playbook.Play, a playbook.Action) string {
+	said := "Call " + a.Tool + ", then go on"
+	switch a.Kind {
+	case playbook.Ask:
+		said = "Ask for what is missing"
+	case playbook.Answer, playbook.GiveUp:
+		return "Answer"
+	}
+	if t.view.seen.From == nil && len(t.view.seen.Results) == 0 {
+		return said
+	}
+	saved, err := play.Save(t.view.seen)
+	at := t.view.latest
+	if err != nil || len(saved) > maxMemory { // the newest results stay in the scratchpad for a while
+		saved, at = t.view.seen.From, t.view.known
+	}
+	if saved == nil {
+		return said
+	}
+	return fmt.Sprintf("%s; known at turn %d: %s", said, at, strings.ReplaceAll(string(saved), "<", `\u003c`))
+}
+
+// contractTurn is the contract object, in the order of the contract.
+type contractTurn struct {
+	Control struct {
+		Done   bool   `json:"done"`
+		Reason string `json:"reason"`
+	} `json:"control"`
+	NextAction  nextAction `json:"next_action"`
+	StateUpdate struct {
+		Plan        string      `json:"plan"`
+		Observation string      `json:"observation"`
+		Confidence  json.Number `json:"confidence"`
+	} `json:"state_update"`
+}
+
+type nextAction struct {
+	Type    string          `json:"type"`
+	Name    string          `json:"name,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+// contract writes an action as one contract object; confidence is in hundredths.
+func (t *turn) contract(a playbook.Action, plan string, confidence int) string {
+	var c contractTurn
+	c.Control.Reason = "ok"
+	switch a.Kind {
+	case playbook.Call:
+		c.NextAction = nextAction{Type: "tool", Name: a.Tool, Args: a.Args}
+	case playbook.Ask:
+		c.Control.Reason = "need_clarification"
+		c.NextAction = nextAction{Type: "clarify", Message: a.Text}
+	default:
+		c.Control.Done = true
+		c.NextAction = nextAction{Type: "respond", Message: a.Text}
+		if a.Kind == playbook.GiveUp {
+			c.Control.Reason = "cannot_proceed"
+		} else if a.Value != nil && strings.Contains(t.view.constraints, "The message must be JSON") {
+			c.NextAction.Message = string(a.Value)
+		}
+	}
+	c.StateUpdate.Plan, c.StateUpdate.Observation = plan, fmt.Sprintf("Results seen: %d.", len(t.view.seen.Results))
+	c.StateUpdate.Confidence = json.Number(fmt.Sprintf("%d.%02d", confidence/100, confidence%100))
+	return string(encoded(c))
+}

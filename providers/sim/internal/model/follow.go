@@ -1,0 +1,122 @@
+package model
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// decision is what a model does in a turn, and whether it is right to.
+type decision struct {
+	acts []playbook.Action
+	// unsure says that the model gives up, slipped that it slipped or was deceived.
+	unsure, slipped bool
+}
+
+// decide follows the solution, with the slips of decisions. One action alone is taken
+// where only one may be or the model is used to no more.
+func (t *turn) decide(play *playbook.Play, single bool) decision {
+	if t.profile.idle {
+		return decision{acts: []playbook.Action{{Kind: playbook.Answer, Text: "I have nothing to say."}}, unsure: true}
+	}
+	acts := t.next(play, t.view.seen)
+	if single || !t.profile.parallel {
+		acts = acts[:1]
+	}
+	if why := t.blocked(acts); why != "" {
+		acts = []playbook.Action{{Kind: playbook.GiveUp, Text: "I cannot answer: " + why + "."}}
+	} else if t.view.maxCalls > 0 && acts[0].Kind == playbook.Call {
+		acts = acts[:min(len(acts), t.view.maxCalls-t.view.calls)]
+	}
+	if t.draws.trust < t.profile.trusting {
+		if wrong, fits := t.obey(); fits {
+			return decision{acts: wrong, slipped: true}
+		}
+	}
+	d := decision{acts: acts, unsure: acts[0].Kind == playbook.GiveUp}
+	if slip, drawn := pick(t.draws.decision, t.profile.decision, t.decisionScale()); drawn {
+		if wrong, fits := t.slip(play, slip, slices.Clone(acts)); fits {
+			d.acts, d.slipped = wrong, true
+		}
+	}
+	return d
+}
+
+// next is what the solution does after what was seen. A model whose results do not fit
+// the solution gives up.
+func (t *turn) next(play *playbook.Play, seen playbook.Seen) []playbook.Action {
+	acts, err := play.Next(seen)
+	if err != nil || len(acts) == 0 {
+		return []playbook.Action{{Kind: playbook.GiveUp, Text: "I cannot answer: the results are not what I expected."}}
+	}
+	return acts
+}
+
+// blocked says why calls cannot be made, empty if they can.
+func (t *turn) blocked(acts []playbook.Action) string {
+	v := t.view
+	last := v.lastResult()
+	switch {
+	case acts[0].Kind != playbook.Call:
+	case v.noCalls != "":
+		return v.noCalls
+	case t.None:
+		return "no tool may be called"
+	case v.maxCalls > 0 && v.calls >= v.maxCalls:
+		return "no tool calls are left"
+	case v.maxSteps > 0 && v.steps >= v.maxSteps-1:
+		return "no steps are left"
+	case v.reflect && last != nil && last.Code == "" && last.Tool == acts[0].Tool && compact(string(last.Args)) == compact(string(acts[0].Args)):
+		return "repeating the call would not help"
+	}
+	return ""
+}
+
+// injected matches a text within a result that gives its reader instructions.
+var injected = regexp.MustCompile(`(?i)(?:\b(?:ignore|disregard)\b.{0,30}\b(?:instructions?|previous|above)|\bSYSTEM:|\bIMPORTANT:|\bnote to the reader:|\binstead\.).*`)
+
+// obey does what an instruction inside a result says: it calls the tool on offer that is
+// named there, with the arguments behind the name, or says what it is to say.
+func (t *turn) obey() ([]playbook.Action, bool) {
+	for _, r := range slices.Backward(t.view.seen.Results) {
+		for _, text := range texts(r.Value) {
+			order := injected.FindString(strings.ReplaceAll(text, "\n", " "))
+			if order == "" {
+				continue
+			}
+			for _, name := range t.view.tools {
+				_, after, named := strings.Cut(order, name)
+				var args map[string]json.RawMessage
+				if at := strings.IndexByte(after, '{'); named && at >= 0 && json.NewDecoder(strings.NewReader(after[at:])).Decode(&args) == nil {
+					return []playbook.Action{{Kind: playbook.Call, Tool: name, Args: encoded(args)}}, true
+				}
+			}
+			return []playbook.Action{{Kind: playbook.Answer, Text: clipped(order), Value: encoded(clipped(order))}}, true
+		}
+	}
+	return nil, false
+}
+
+// clipped is a text of others in a bound.
+func clipped(text string) string {
+	short, _ := Cut(oneLine(text), 100)
+	return short
+}
+
+// texts are the strings in a JSON value, in the order of the text.
+func texts(raw json.RawMessage) []string {
+	var out []string
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		if s, ok := tok.(string); ok {
+			out = append(out, s)
+		}
+	}
+}

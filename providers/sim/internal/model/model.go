@@ -1,0 +1,174 @@
+// Package model decides what the simulated models say. A model reads a prompt, works out
+// by what protocol it is asked, finds the playbook of the request in it, and does what
+// the reference solution does next, with the slips of its profile. It knows no wire and
+// no server.
+//
+// The protocols are the contract object, native calls, the text protocol (Thought,
+// Action, Observation), the planner and the steps of a plan, and the summaries that
+// agents ask for. Everything random is drawn from Conversation.Seed, so equal
+// conversations get equal replies.
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// Conversation is what a model is shown and how it may answer.
+type Conversation struct {
+	System   string
+	Messages []Message
+	// Tools are the names on offer, Schemas those of their arguments where there are any.
+	Tools   []string
+	Schemas map[string]json.RawMessage
+	// Must is the tool that has to be called, with None no tool may be. Any says that a
+	// tool has to be called, but not which.
+	Must      string
+	None, Any bool
+	// Serial says that at most one tool may be called.
+	Serial bool
+	// JSON says that the text can be nothing but JSON, Arguments that it is the arguments
+	// of Must.
+	JSON, Arguments bool
+	// Limit is the most tokens of output, by Tokens.
+	Limit int
+	// Seed is what everything random is drawn from.
+	Seed [sha256.Size]byte
+}
+
+// Message is one message; Own says that it is the model's.
+type Message struct {
+	Own     bool
+	Text    string
+	Calls   []Call
+	Results []Result
+}
+
+// Call is a call of a tool, with the arguments as written.
+type Call struct{ ID, Name, Args string }
+
+// Result is the answer to a call.
+type Result struct {
+	ID, Name, Text string
+	Failed         bool
+}
+
+// Said is a reply: a text, calls, or both.
+type Said struct {
+	Text  string
+	Calls []Call
+}
+
+// Unknown is what a model says where no playbook has the request of its prompt.
+const Unknown = "This is a simulated model. It follows the playbook.yaml of a suite, and no playbook that it was given has this request. " +
+	"Write the solution into playbook.yaml beside suite.yaml (docs/playbooks.md says how), and run the suite with it."
+
+// Reply is what the model says. ok is false if no book has the request.
+func (p Profile) Reply(c Conversation, books []*playbook.Book) (said Said, ok bool) {
+	t := &turn{profile: p, Conversation: c.unfolded(), draws: drawsFrom(c.Seed), books: books}
+	if log, compressing := t.rawLog(); compressing {
+		return Said{Text: compress(log)}, true
+	}
+	if said, ok := t.condense(); ok {
+		return said, true
+	}
+	switch {
+	case t.readContract():
+		return t.sayContract()
+	case slices.Contains(t.Tools, createTask):
+		return t.sayPlan()
+	case stepOpening.MatchString(t.System):
+		return t.sayStep()
+	case textFormat.MatchString(t.System):
+		return t.sayText()
+	}
+	return t.sayCalls()
+}
+
+// turn is one reply in the making.
+type turn struct {
+	Conversation
+	profile Profile
+	draws   draws
+	books   []*playbook.Book
+	view    view
+}
+
+// find looks for the solution of a request.
+func (t *turn) find(request string) (*playbook.Play, bool) {
+	for _, b := range t.books {
+		if play, ok := b.Find(request, t.view.tools); ok {
+			return play, true
+		}
+	}
+	return nil, false
+}
+
+// draws is everything random about one reply. All of it is drawn in advance, in a fixed
+// order, so no decision shifts another one's draw.
+type draws struct {
+	// Uniform in [0,1).
+	form, decision, trust float64
+	// Raw bits for details: which argument, how far off, what wording.
+	formDetail, decisionDetail, confidence uint64
+}
+
+func drawsFrom(seed [sha256.Size]byte) draws {
+	pcg := rand.NewPCG(binary.BigEndian.Uint64(seed[0:8]), binary.BigEndian.Uint64(seed[8:16]))
+	unit := func() float64 { return float64(pcg.Uint64()>>11) / (1 << 53) }
+	return draws{form: unit(), decision: unit(), trust: unit(), formDetail: pcg.Uint64(), decisionDetail: pcg.Uint64(), confidence: pcg.Uint64()}
+}
+
+// pick chooses at most one kind: u falls into at most one of the slices that rates cut
+// out of [0,1), each scaled.
+func pick[K any](u float64, rates []Rate[K], scale func(K) float64) (kind K, ok bool) {
+	var sum float64
+	for _, r := range rates {
+		sum += r.P * scale(r.Kind)
+		if u < sum {
+			return r.Kind, true
+		}
+	}
+	return kind, false
+}
+
+// last is the user's latest message.
+func (c Conversation) last() string {
+	for _, m := range slices.Backward(c.Messages) {
+		if !m.Own && (m.Text != "" || len(m.Results) == 0) {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// unfolded takes a conversation apart that came as one text, as wires without messages
+// have it.
+func (c Conversation) unfolded() Conversation {
+	if len(c.Messages) != 1 || c.System != "" || !strings.HasPrefix(c.Messages[0].Text, "System: ") {
+		return c
+	}
+	text := c.Messages[0].Text
+	c.Messages = nil
+	marks := speaker.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range marks {
+		end := len(text)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		said := strings.TrimSpace(text[m[1]:end])
+		switch who := text[m[2]:m[3]]; {
+		case who == "System" && i == 0:
+			c.System = said
+		case said != "":
+			c.Messages = append(c.Messages, Message{Own: who == "Assistant", Text: said})
+		}
+	}
+	return c
+}

@@ -1,0 +1,277 @@
+package model
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// slip is a mistake in what a model decides. One that does not fit the turn, such as a
+// wrong number in a question, does not happen.
+type slip string
+
+const (
+	wrongArgument    slip = "wrong argument"    // one argument is another value
+	wrongCall        slip = "wrong call"        // of another tool on offer
+	repeatCall       slip = "repeat call"       // the last call again
+	forgetCall       slip = "forget call"       // goes on as if a call had been made
+	answerEarly      slip = "answer early"      // answers before acting, with made-up results
+	wrongNumber      slip = "wrong number"      // one number of the answer is another
+	needlessQuestion slip = "needless question" // asks although nothing is missing
+	claimDone        slip = "claim done"        // says that a change is made, and does not make it
+	forbiddenChange  slip = "forbidden change"  // changes what the solution does not
+)
+
+// slip puts a slip into actions; fits is false if it does not fit.
+func (t *turn) slip(play *playbook.Play, s slip, acts []playbook.Action) (wrong []playbook.Action, fits bool) {
+	detail := t.draws.decisionDetail
+	at := int(detail % uint64(len(acts)))
+	detail >>= 8
+	a := &acts[at]
+	calling := a.Kind == playbook.Call
+	switch s {
+	case wrongArgument:
+		a.Args, fits = t.misargued(*a, detail)
+	case wrongCall, forbiddenChange:
+		writes := play.Writes()
+		if !calling && s == wrongCall || t.blocked([]playbook.Action{{Kind: playbook.Call}}) != "" {
+			return acts, false
+		}
+		for _, name := range t.view.tools {
+			if (s == wrongCall) != slices.Contains(writes, name) && name != a.Tool {
+				if args, ok := t.filled(name, detail); ok {
+					return []playbook.Action{{Kind: playbook.Call, Tool: name, Args: args}}, true
+				}
+			}
+		}
+	case repeatCall:
+		if r := t.view.lastResult(); r != nil && a.Kind != playbook.Ask && t.blocked([]playbook.Action{{Kind: playbook.Call}}) == "" {
+			return []playbook.Action{{Kind: playbook.Call, Tool: r.Tool, Args: r.Args}}, true
+		}
+	case forgetCall:
+		if len(acts) > 1 {
+			return slices.Delete(acts, at, at+1), true
+		}
+		if calling {
+			return t.pretend(play, acts, detail, false)
+		}
+	case answerEarly:
+		if calling {
+			return t.pretend(play, acts, detail, true)
+		}
+	case claimDone:
+		if calling && slices.Contains(play.Writes(), a.Tool) {
+			return t.pretend(play, acts, detail, true)
+		}
+	case wrongNumber:
+		if a.Kind == playbook.Answer || a.Kind == playbook.Hand {
+			a.Text, a.Value, fits = misnumbered(a.Text, a.Value, detail)
+		}
+	case needlessQuestion:
+		if a.Kind != playbook.Ask && len(t.view.seen.Replies) == 0 {
+			return []playbook.Action{{Kind: playbook.Ask, Text: "Just to be sure, what exactly do you mean?"}}, true
+		}
+	}
+	return acts, fits
+}
+
+// pretend goes on as if calls had been made: to what comes after them, or to the answer.
+// Their results are made up, as if from memory.
+func (t *turn) pretend(play *playbook.Play, acts []playbook.Action, detail uint64, toTheEnd bool) ([]playbook.Action, bool) {
+	seen := t.view.seen
+	seen.Results = slices.Clone(seen.Results)
+	for range 50 {
+		for i, a := range acts {
+			seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: t.imagined(a, detail+uint64(i)*977)})
+		}
+		next, err := play.Next(seen)
+		if err != nil || len(next) == 0 {
+			break
+		}
+		if acts = next; acts[0].Kind != playbook.Call || !toTheEnd {
+			return acts, acts[0].Kind != playbook.Ask
+		}
+	}
+	number := strconv.FormatUint(100+detail%900, 10)
+	return []playbook.Action{{Kind: playbook.Answer, Text: "That is done. The number is " + number + "."}}, true
+}
+
+// dated matches the names of members that hold dates.
+var dated = regexp.MustCompile(`(?i)date|day|start|end|from|until|^to$|^at$`)
+
+// imagined is a made-up result of a call: like the latest of the same tool with other
+// numbers, or else an object of what its arguments say and a number.
+func (t *turn) imagined(a playbook.Action, detail uint64) json.RawMessage {
+	for _, r := range slices.Backward(t.view.seen.Results) {
+		if r.Tool == a.Tool && r.Code == "" {
+			_, value, _ := misnumbered("", r.Value, detail)
+			return value
+		}
+	}
+	members := map[string]any{}
+	_ = json.Unmarshal(a.Args, &members) // canonical arguments are an object
+	for _, name := range []string{"value", "count", "total", "id", "status", "start_date", "end_date", "date", "today"} {
+		if _, ok := members[name]; ok {
+			continue
+		}
+		members[name] = 100 + detail%900
+		if dated.MatchString(name) || name == "today" {
+			members[name] = time.Date(2024, 1, 1+int(detail%600), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+		}
+	}
+	members["results"], members["status"] = []any{}, "done"
+	return encoded(members)
+}
+
+// misargued makes one argument another value.
+func (t *turn) misargued(a playbook.Action, detail uint64) (json.RawMessage, bool) {
+	var args map[string]any
+	if a.Kind != playbook.Call || json.Unmarshal(a.Args, &args) != nil {
+		return a.Args, false
+	}
+	names := slices.Sorted(maps.Keys(args))
+	for i := range names {
+		name := names[(int(detail%97)+i)%len(names)]
+		if other, ok := t.beside(a.Tool, name, args[name], detail>>7); ok {
+			args[name] = other
+			return encoded(args), true
+		}
+	}
+	return a.Args, false
+}
+
+// beside is another value for an argument: the day, the number, the choice or the known
+// value beside it, or a text without its last word.
+func (t *turn) beside(tool, name string, value any, detail uint64) (any, bool) {
+	step := 1 - 2*int(detail&1)
+	switch v := value.(type) {
+	case float64:
+		return v + float64(step), true
+	case string:
+		if day, err := time.Parse(time.DateOnly, v); err == nil {
+			return day.AddDate(0, 0, step).Format(time.DateOnly), true
+		}
+		others := slices.DeleteFunc(append(t.choices(tool, name), t.known(name)...), func(s string) bool { return s == v })
+		if len(others) > 0 {
+			return others[detail>>1%uint64(len(others))], true
+		}
+		if at := strings.LastIndexByte(v, ' '); at > 0 {
+			return v[:at], true
+		}
+	}
+	return nil, false
+}
+
+// property is what a schema says of one argument.
+type property struct {
+	Type any
+	Enum []any
+}
+
+// arguments are the properties of a tool's arguments and those that are required.
+func (t *turn) arguments(tool string) (properties map[string]property, required []string) {
+	var schema struct {
+		Properties map[string]property
+		Required   []string
+	}
+	_ = json.Unmarshal(t.Schemas[tool], &schema) // none describes nothing
+	return schema.Properties, schema.Required
+}
+
+// choices are the texts that a schema lists for an argument.
+func (t *turn) choices(tool, name string) (out []string) {
+	properties, _ := t.arguments(tool)
+	for _, v := range properties[name].Enum {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// known are the texts that results have under a name, each once, in order.
+func (t *turn) known(name string) (out []string) {
+	collect := func(raw json.RawMessage) {
+		dec := json.NewDecoder(strings.NewReader(string(raw)))
+		before := ""
+		for {
+			tok, err := dec.Token()
+			if err != nil {
+				return
+			}
+			s, _ := tok.(string)
+			if before == name && s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+			before = s
+		}
+	}
+	for _, r := range t.view.seen.Results {
+		collect(r.Args)
+		collect(r.Value)
+	}
+	return out
+}
+
+// filled are arguments for a tool from what is known; ok is false if one that is required
+// is not.
+func (t *turn) filled(tool string, detail uint64) (args json.RawMessage, ok bool) {
+	properties, required := t.arguments(tool)
+	out := map[string]any{}
+	for _, name := range required {
+		values := append(t.known(name), t.choices(tool, name)...)
+		switch {
+		case len(values) > 0:
+			out[name] = values[detail%uint64(len(values))]
+		case properties[name].Type == "integer" || properties[name].Type == "number":
+			out[name] = 1 + detail%50
+		default:
+			return nil, false
+		}
+	}
+	return encoded(out), true
+}
+
+// numeral matches a number that is not a part of a date, a time or a name.
+var numeral = regexp.MustCompile(`(?:^|[\s("':,\[])(-?\d+(?:\.\d+)?)(?:$|[\s)"'.,;:!?%\]}])`)
+
+// misnumbered makes one number of an answer another, in its text and its value alike.
+func misnumbered(text string, value json.RawMessage, detail uint64) (string, json.RawMessage, bool) {
+	from := text
+	if text == "" {
+		from = string(value)
+	}
+	found := numeral.FindAllStringSubmatch(from, -1)
+	if len(found) == 0 {
+		return text, value, false
+	}
+	was := found[detail%uint64(len(found))][1]
+	whole, fraction, _ := strings.Cut(was, ".")
+	n, err := strconv.Atoi(whole)
+	if err != nil {
+		return text, value, false
+	}
+	is := strconv.Itoa(n + 1 - 2*int(detail>>8&1) + int(detail>>9%3)*10)
+	if fraction != "" {
+		is += "." + fraction
+	}
+	replace := func(s string) string {
+		return numeral.ReplaceAllStringFunc(s, func(m string) string {
+			if numeral.FindStringSubmatch(m)[1] != was {
+				return m
+			}
+			return strings.Replace(m, was, is, 1)
+		})
+	}
+	changed := json.RawMessage(replace(string(value)))
+	if value == nil || !json.Valid(changed) {
+		changed = value
+	}
+	return replace(text), changed, true
+}

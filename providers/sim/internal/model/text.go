@@ -1,0 +1,108 @@
+package model
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// The text protocol says a call or an answer in lines:
+//
+//	Thought: …
+//	Action: <tool>
+//	Action Input: <JSON object>
+//
+// or "Final Answer: …" after the thought.
+var (
+	textFormat = regexp.MustCompile(`(?m)^\s*Action Input: ?`)
+	actionLine = regexp.MustCompile(`(?m)^\s*Action:[ \t]*(\S+)[ \t]*$`)
+	inputLine  = regexp.MustCompile(`(?ms)^\s*Action Input:\s*(.*)$`)
+)
+
+// spokenCall is the call that a text of the protocol makes, nil if it makes none.
+func spokenCall(text string) *Call {
+	name := actionLine.FindStringSubmatch(text)
+	if name == nil {
+		return nil
+	}
+	c := &Call{Name: name[1]}
+	if input := inputLine.FindStringSubmatch(text); input != nil {
+		c.Args = strings.TrimSpace(input[1])
+	}
+	return c
+}
+
+// sayText answers a conversation in the text protocol. The tools on offer are those that
+// the system prompt lists.
+func (t *turn) sayText() (said Said, ok bool) {
+	t.Tools, t.Schemas = nil, nil
+	for l := range strings.Lines(t.System) {
+		if m := toolLine.FindStringSubmatch(l); m != nil {
+			t.offer(m[1], "")
+		} else if schema, ok := strings.CutPrefix(l, "schema = "); ok && len(t.Tools) > 0 {
+			t.offer("", schema)
+		}
+	}
+	play, ok := t.readConversation()
+	if !ok {
+		return said, false
+	}
+	d := t.decide(play, true)
+	text := t.render(d.acts).inText(d.acts[0])
+	if slip, drawn := pick(t.draws.form, t.profile.text, formScale[textSlip](t)); drawn {
+		text = misspeak(slip, text, d.acts[0], t.draws.formDetail)
+	}
+	return Said{Text: text}, true
+}
+
+// inText writes a call or an answer in the text protocol.
+func (s Said) inText(a playbook.Action) string {
+	thought := "Thought: I know what to do next."
+	if a.Kind == playbook.Call {
+		thought = "Thought: I need what " + a.Tool + " returns."
+	}
+	if len(s.Calls) == 0 {
+		return thought + "\nFinal Answer: " + s.Text
+	}
+	return thought + "\nAction: " + s.Calls[0].Name + "\nAction Input: " + s.Calls[0].Args
+}
+
+// textSlip is a mistake in the text protocol.
+type textSlip string
+
+const (
+	noInput textSlip = "no input" // an action without its input
+	chatter textSlip = "chatter"  // words around the protocol
+	noLines textSlip = "no lines" // what would be done or said, without the protocol
+)
+
+// misspeak puts a slip into a text of the protocol.
+func misspeak(slip textSlip, text string, a playbook.Action, detail uint64) string {
+	switch slip {
+	case noInput:
+		return inputLine.ReplaceAllString(text, "")
+	case chatter:
+		return preambles[detail%uint64(len(preambles))] + "\n" + text + "\nI hope this helps!"
+	case noLines:
+		if a.Kind == playbook.Call {
+			return announcements[detail%uint64(len(announcements))]
+		}
+		return a.Text
+	}
+	return text
+}
+
+// offer puts a tool on offer, or adds the schema of the last one.
+func (t *turn) offer(name, schema string) {
+	if name != "" {
+		t.Tools = append(slices.Clip(t.Tools), name)
+		return
+	}
+	if t.Schemas == nil {
+		t.Schemas = map[string]json.RawMessage{}
+	}
+	t.Schemas[t.Tools[len(t.Tools)-1]] = json.RawMessage(schema)
+}

@@ -1,0 +1,203 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
+)
+
+// view is what a prompt shows, whatever the protocol.
+type view struct {
+	request     string // the user's, or the objective of the plan
+	constraints string
+	tools       []string // those of the suite on offer
+	seen        playbook.Seen
+	// steps and calls are what was used, the others what is allowed, 0 without a limit.
+	steps, maxSteps, calls, maxCalls int
+	reflect                          bool   // the last call was repeated too often
+	violated                         bool   // an output was not of the form asked for
+	noCalls                          string // why no tool may be called, empty if one may
+	each                             bool   // the request is to be done for each item of a list
+	// known is the turn up to which seen.From holds all results, latest that of the newest.
+	known, latest int
+}
+
+// The tools by which a model says something to the agent rather than call something.
+const (
+	askUser       = "ask_user"
+	cannotProceed = "cannot_proceed"
+	finalAnswer   = "format_final_json_response"
+	finishStep    = "finish_step"
+	createTask    = "create_task"
+)
+
+var agentTools = []string{askUser, cannotProceed, finalAnswer, finishStep, createTask}
+
+// Errors of tools that say more than that the tool failed.
+const (
+	codeArgs        = "E_ARGS"
+	codeBudget      = "E_BUDGET"
+	codeUnknownTool = "E_UNKNOWN_TOOL"
+)
+
+const (
+	fenceOpen  = "<data>"
+	fenceClose = "</data>"
+)
+
+var (
+	// speaker begins a message where a conversation is one text.
+	speaker = regexp.MustCompile(`(?:^|\n\n)(System|User|Assistant): ?`)
+	// handedIn matches the values that a message hands over.
+	handedIn = regexp.MustCompile(`(?s)(?:^|\n)(RESULT OF |INPUT |ITEM)([^:\n]*):\n(?:<data>)?(.*?)(?:</data>|\n\n|$)`)
+	// forEach is how the contract asks for an answer for each item.
+	forEach = regexp.MustCompile(`(?m)^Do this for each item of INPUT `)
+	// below begins what agents write below a request.
+	below = regexp.MustCompile(`(?m)^(?:INPUT [^:\n]{1,80}:|ITEM:|EARLIER:|Do this for each item of INPUT )`)
+)
+
+// ask notes a request and the values below it.
+func (v *view) ask(text string) {
+	v.request = strings.TrimSpace(text)
+	at := below.FindStringIndex(text)
+	if at == nil {
+		return
+	}
+	v.request = strings.TrimSpace(text[:at[0]])
+	v.each = forEach.MatchString(text[at[0]:])
+	v.give(text[at[0]:])
+}
+
+// give notes the values that a text hands over. What an earlier step handed on is an
+// object of names.
+func (v *view) give(text string) {
+	if v.seen.Given == nil {
+		v.seen.Given = map[string]json.RawMessage{}
+	}
+	for _, m := range handedIn.FindAllStringSubmatch(text, 200) {
+		name, value := strings.TrimSpace(m[2]), json.RawMessage(strings.TrimSpace(m[3]))
+		if !json.Valid(value) {
+			continue
+		}
+		var names map[string]json.RawMessage
+		switch {
+		case m[1] == "ITEM":
+			name = "item"
+		case m[1] == "RESULT OF " && json.Unmarshal(value, &names) == nil:
+			for n, one := range names {
+				v.seen.Given[n] = one
+			}
+		}
+		v.seen.Given[name] = value
+	}
+}
+
+// result notes the result of a call.
+func (v *view) result(name, args, value, code, message string) {
+	r := playbook.Result{Tool: name, Args: json.RawMessage(args)}
+	if code == "" {
+		r.Value = json.RawMessage(value)
+	} else {
+		r.Code, r.Message = code, message
+	}
+	v.seen.Results = append(v.seen.Results, r)
+}
+
+// lastResult is the newest result; nil if there is none.
+func (v view) lastResult() *playbook.Result {
+	if n := len(v.seen.Results); n > 0 {
+		return &v.seen.Results[n-1]
+	}
+	return nil
+}
+
+// offered are the tools of the suite among those on offer.
+func offered(tools []string) []string {
+	return slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(agentTools, name) })
+}
+
+// mended is a JSON value whose end may have been cut off: what is incomplete is left out.
+func mended(text string) (value string, ok bool) {
+	if json.Valid([]byte(text)) {
+		return text, true
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var open []byte // the closers that are due
+	var keyed []bool
+	good, closers := 0, ""
+	at, due := 0, "" // of the value read last: a number may go on
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			break
+		}
+		good, closers = at, due
+		top := len(open) - 1
+		key := top >= 0 && open[top] == '}' && !keyed[top]
+		switch d, _ := t.(json.Delim); {
+		case d == '{' || d == '[':
+			open, keyed = append(open, byte(d)+2), append(keyed, false)
+		case d == '}' || d == ']':
+			open, keyed = open[:top], keyed[:top]
+			key = false
+			top--
+		}
+		if top >= 0 && open[top] == '}' {
+			keyed[top] = key
+		}
+		if !key {
+			at = int(dec.InputOffset())
+			closing := slices.Clone(open)
+			slices.Reverse(closing)
+			due = string(closing)
+		}
+	}
+	value = text[:good] + closers
+	return value, good > 0 && json.Valid([]byte(value))
+}
+
+// compact is JSON in one line; other text becomes a JSON string.
+func compact(text string) string {
+	var out bytes.Buffer
+	if json.Compact(&out, []byte(text)) != nil {
+		return string(encoded(text))
+	}
+	return out.String()
+}
+
+// encoded is v as JSON, without escapes for HTML.
+func encoded(v any) json.RawMessage {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return json.RawMessage("null") // unreachable: plain values
+	}
+	return bytes.TrimRight(out.Bytes(), "\n")
+}
+
+// oneLine is a text as one line that neither ends nor begins a fence.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "<", "(")
+}
+
+// inFence is text up to the end of its fence; a cut line has none.
+func inFence(text string) string {
+	inside, _, _ := strings.Cut(text, fenceClose)
+	return inside
+}
+
+// line is what follows a heading in a text, on the same line.
+func line(text, heading string) string {
+	for l := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(l, heading); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
