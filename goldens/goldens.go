@@ -135,6 +135,9 @@ type Task struct {
 	ID, Title, Tier string
 	// Tags are free words for selection; Probes say what the task tests.
 	Tags, Probes []string
+	// Requires are capabilities without which no strategy can solve the task, such as
+	// strategy.CanAsk. They change no result, and no digest covers them.
+	Requires []string `json:"-"`
 	// Scripted tasks prove one harness behaviour with a scripted model and are
 	// run with no other candidate.
 	Scripted             bool

@@ -42,7 +42,17 @@ type Info struct {
 	// where the criterion on steps is not met. Clarifies says how its nature decides how
 	// often it asks the user. They are sentences for reports; empty adds none.
 	Steps, StepsMissed, Clarifies string
+	// Cannot names the capabilities, of those that a task may require, that agents of the
+	// strategy lack by its nature.
+	Cannot []string
 }
+
+// The capabilities that a task may require of a strategy: to ask the user, and to say
+// that the request cannot be fulfilled.
+const (
+	CanAsk    = "ask_user"
+	CanGiveUp = "cannot_proceed"
+)
 
 // builtin are the strategies that are built in.
 var builtin = []Info{
@@ -68,6 +78,7 @@ var builtin = []Info{
 		Steps:       "A step is a model turn: the planner's, and each one of every plan step and every item of a fan-out.",
 		StepsMissed: "A plan of n steps takes n + 1 turns at least, by its nature.",
 		Clarifies:   "A plan never asks the user, so this is 0 by its nature; a task whose right outcome is a question it cannot solve.",
+		Cannot:      []string{CanAsk, CanGiveUp},
 	},
 }
 

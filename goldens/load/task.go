@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -73,6 +73,11 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 		}
 	}
 	yamlfile.Read(o, "probes", &t.Probes, yamlfile.Place.Words)
+	if p, ok := o.Get("requires"); ok {
+		for _, item := range p.Items() {
+			t.Requires = append(t.Requires, item.Choice(strategy.CanAsk, strategy.CanGiveUp))
+		}
+	}
 }
 
 // readScript reads the fields that only a scripted task has.

@@ -3,9 +3,11 @@ package load
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 )
 
@@ -200,4 +202,19 @@ func TestLoadExpectProblems(t *testing.T) {
 			require.Equal(t, want, problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n  - {id: A, request: Hi, expect: "+tt.expect+"}\n")))
 		})
 	}
+}
+
+// What a task requires of strategies is a known capability, and changes no digest: it changes no result.
+func TestRequires(t *testing.T) {
+	suite := func(field string) string {
+		return "name: s\nworlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}\ntasks: [{id: A, request: a, world: w, tools: [], expect: {status: clarify}" + field + "}]"
+	}
+	plain, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(""))}}, "s")
+	require.NoError(t, err)
+	s, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask_user]"))}}, "s")
+	require.NoError(t, err)
+	require.Equal(t, []string{strategy.CanAsk}, s.Tasks[0].Requires)
+	require.Equal(t, plain.Digest, s.Digest)
+	_, err = Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask]"))}}, "s")
+	require.ErrorContains(t, err, `"ask" is not known`)
 }
