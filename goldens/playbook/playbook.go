@@ -37,6 +37,7 @@ type Task struct {
 type Book struct {
 	plays   []*Play
 	missing []string
+	excuses map[string][]Excuse // by task
 }
 
 // Play is the reference solution of one task, or one Stage of it. It is immutable and

@@ -62,13 +62,16 @@ type reader struct {
 }
 
 func (r *reader) read(root yamlfile.Place) {
-	o := root.Object([]string{"playbook"})
+	o := root.Object([]string{"playbook", "equivalent"})
 	p, ok := o.Need("playbook")
 	if !ok {
 		return
 	}
 	for _, e := range p.Entries() {
 		r.entry(e)
+	}
+	if p, ok := o.Get("equivalent"); ok {
+		r.readExcuses(p)
 	}
 	r.ambiguous(root)
 	for _, t := range r.tasks {

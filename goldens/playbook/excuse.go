@@ -1,0 +1,69 @@
+package playbook
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+)
+
+// Excuse says of mistakes in the solution of a task why the task may accept them: they are
+// no mistakes. `cupel suite prove` reads it from what playbook.yaml has as equivalent.
+type Excuse struct {
+	// Mutant is what the mistake does, as suite prove says it; * stands for any text.
+	Mutant string
+	// Why is the reason.
+	Why string
+	at  yamlfile.Place
+}
+
+// Excuses are those of a task, in the order of the file.
+func (b *Book) Excuses(id string) []Excuse {
+	if b == nil {
+		return nil
+	}
+	return b.excuses[id]
+}
+
+// Matches says whether the excuse is of a mutant that does this.
+func (e Excuse) Matches(does string) bool {
+	parts := strings.Split(e.Mutant, "*")
+	last := len(parts) - 1
+	rest, ok := strings.CutPrefix(does, parts[0])
+	if last == 0 || !ok {
+		return ok && rest == ""
+	}
+	for _, part := range parts[1:last] {
+		if _, rest, ok = strings.Cut(rest, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, parts[last])
+}
+
+// Unused is the problem of an excuse that matches nothing.
+func (e Excuse) Unused() error {
+	return &yamlfile.Problem{File: e.at.Src.File, Line: e.at.At(), Field: e.at.Path, Detail: "the task accepts no mutant that does this; remove the excuse, or write what suite prove says"}
+}
+
+// readExcuses reads the excuses of all tasks.
+func (r *reader) readExcuses(p yamlfile.Place) {
+	r.book.excuses = map[string][]Excuse{}
+	for _, e := range p.Entries() {
+		if ids := r.ids(); !slices.Contains(ids, e.Key) {
+			e.KeyAt.Failf("the suite has no task %q that takes a solution%s", e.Key, yamlfile.Suggest(e.Key, ids))
+			continue
+		}
+		for _, item := range e.Value.Items() {
+			o := item.Object([]string{"mutant", "why"})
+			x := Excuse{at: item}
+			if p, ok := o.Need("mutant"); ok {
+				x.Mutant = p.Filled()
+			}
+			if p, ok := o.Need("why"); ok {
+				x.Why = p.Filled()
+			}
+			r.book.excuses[e.Key] = append(r.book.excuses[e.Key], x)
+		}
+	}
+}
