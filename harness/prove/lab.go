@@ -1,0 +1,171 @@
+package prove
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
+)
+
+// lab runs single episodes of the strategy tools in process, with a model of its own for each: no prompt is sent
+// anywhere. It is safe for concurrent use.
+type lab struct {
+	env     *drive.Env
+	planned map[string]drive.Planned // by task
+}
+
+// The candidate of the lab, and the provider whose policy it has.
+const (
+	labName     = "reference"
+	labProvider = "sim-openai"
+)
+
+// newLab plans an episode of each task.
+func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*lab, error) {
+	l := &lab{planned: map[string]drive.Planned{}, env: &drive.Env{
+		RunID: "prove", Mode: recorder.Live, Tools: map[string]episode.ToolFunc{}, Answers: drive.NewAnswerBook(),
+		Command: func(task, _ string, _ int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
+	}}
+	for name := range suite.HTTP {
+		l.env.Tools[name] = offline
+	}
+	for name, f := range base.Tools {
+		l.env.Tools[name] = f
+	}
+	s := *suite
+	s.Tasks = slices.Clone(tasks)
+	for i := range s.Tasks {
+		s.Tasks[i].Budgets.MaxCostNanoUSD = 0 // its model costs nothing
+	}
+	plan, err := harness.NewPlan(harness.Options{
+		Matrix:    harness.Matrix{Suite: &s, Candidates: []goldens.Candidate{{Name: labName, Agent: strategy.Tools, Provider: labProvider, Model: labName}}},
+		Rules:     harness.Rules{Policy: policy.Default()},
+		Recording: harness.Recording{Mode: recorder.Live},
+		Parts: harness.Parts{
+			Tools: l.env.Tools, LookupEnv: func(string) (string, bool) { return "", true }, Now: tasks[0].World.Now.UTC,
+			Providers: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return &solver{}, nil }},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
+	for _, p := range plan.Episodes() {
+		p.Cassette = ""
+		l.planned[p.Task.ID] = p
+	}
+	return l, nil
+}
+
+// offline stands for a tool that is run over HTTP.
+func offline(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
+	return tool.Result{}, errors.New("is run over HTTP, and suites are proved without a network")
+}
+
+// run runs one episode.
+func (l *lab) run(ctx context.Context, task string, s *solver) (o goldens.Outcome, row ledger.Episode) {
+	p := l.planned[task]
+	p.Factory = func(providers.Options) (providers.Model, error) { return s, nil }
+	rows := l.env.Run(ctx, p, func(t episode.Trace) {
+		if t.Outcome != nil {
+			o = *t.Outcome
+		}
+	})
+	return o, rows.Episode
+}
+
+// reference is what the unchanged solution of a task does.
+type reference struct {
+	task    goldens.Task
+	talk    *talk
+	outcome goldens.Outcome
+	columns []column
+	key     string
+}
+
+// reference runs the solution of a task as it is. refused says why the task does not accept
+// it; the error, why the solution has no result.
+func (l *lab) reference(ctx context.Context, t goldens.Task, s solution) (ref *reference, refused string, err error) {
+	sol := newSolver(s, t, change{})
+	o, row := l.run(ctx, t.ID, sol)
+	if row.Excluded() != "" || sol.first == nil {
+		return nil, "", fmt.Errorf("its solution does not come to a result: %s", row.ErrorText)
+	}
+	if !row.Solved {
+		refused = whyUnsolved(row)
+	}
+	return &reference{task: t, talk: sol.first, outcome: o, columns: columnsOf(sol.first), key: keyOf(o)}, refused, nil
+}
+
+// outcome is what a mutant comes to, and whether its task accepts that.
+func (l *lab) outcome(ctx context.Context, ref *reference, s solution, m *mutant) (o goldens.Outcome, accepted bool) {
+	switch {
+	case m.extra != nil:
+		o, accepted, changed := l.changing(ctx, ref, s, m)
+		if !changed {
+			return ref.outcome, true
+		}
+		return o, accepted
+	case m.answer == nil:
+		o, row := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
+		return o, row.Solved
+	}
+	o = ref.outcome
+	o.Answer = *m.answer
+	accepted, _ = goldens.Score(ref.task, o)
+	return o, accepted
+}
+
+// keyOf is equal for episodes that come to the same: the same status, answer, questions and state of the
+// world, and what tools were run brought the same, in whatever order.
+func keyOf(o goldens.Outcome) string {
+	var seen []string
+	for _, c := range o.Calls {
+		if c.Executed() {
+			seen = append(seen, fmt.Sprintf("%s %s %s", c.Call.Name, c.Outcome, c.Result))
+		}
+	}
+	slices.Sort(seen)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %s", o.Status, o.StopReason, o.Answer, o.Clarifies, seen, o.StateAfter))
+	return string(sum[:])
+}
+
+// inParallel calls f with 0 to n-1, on all processors. progress, which may be nil, is told how
+// many of them are done.
+func inParallel(n int, progress func(done, total int), f func(i int)) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	next, done := 0, 0
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			for next < n {
+				i := next
+				next++
+				mu.Unlock()
+				f(i)
+				mu.Lock()
+				if done++; progress != nil {
+					progress(done, n)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,109 @@
+package prove
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/episode"
+)
+
+const suiteYAML = `
+name: shop
+tools:
+  - name: price
+    description: Returns the price of an item on a day.
+    schema: {type: object, properties: {item: {type: string, enum: [tea, rice]}, day: {type: string}}, required: [item, day], additionalProperties: false}
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}
+defaults: {world: w, tools: [price], budgets: {max_steps: 20}}
+tasks:
+  - id: strong
+    request: What did tea cost on 2026-05-12?
+    expect: {status: answered, only_numbers: [12], numbers: [12], contains_all: [tea], calls: [price: {item: tea, day: 2026-05-12}], at_most: {clarifies: 0, tool_calls: 1}}
+  - id: weak
+    request: What did tea cost on 2026-05-12, please?
+    expect: {status: answered, contains_any: [tea]}
+`
+
+// prices is the tool of the suite: tea costs the day, rice ten times as much.
+func prices(_ context.Context, c tool.Call, _ episode.CallInfo) (tool.Result, error) {
+	var args struct{ Item, Day string }
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return tool.Result{}, err
+	}
+	price := strings.TrimPrefix(args.Day, "2026-05-")
+	if args.Item == "rice" {
+		price += "0"
+	}
+	return tool.Result{Outcome: tool.OK, Value: json.RawMessage(`{"price":` + price + `}`)}, nil
+}
+
+// lookUpPrice is the reference solution of both tasks.
+type lookUpPrice struct{}
+
+// Next implements solution.
+func (lookUpPrice) Next(s playbook.Seen) ([]playbook.Action, error) {
+	if len(s.Results) == 0 {
+		return []playbook.Action{{Kind: playbook.Call, Tool: "price", Args: json.RawMessage(`{"day":"2026-05-12","item":"tea"}`), Line: 1}}, nil
+	}
+	var v struct{ Price int }
+	if err := json.Unmarshal(s.Results[0].Value, &v); err != nil {
+		return nil, err
+	}
+	return []playbook.Action{{Kind: playbook.Answer, Text: fmt.Sprintf("The tea cost %d.", v.Price)}}, nil
+}
+
+func testLab(t *testing.T) (*lab, *goldens.Suite) {
+	t.Helper()
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(suiteYAML)}}, "shop")
+	require.NoError(t, err)
+	l, err := newLab(harness.Options{Parts: harness.Parts{Tools: map[string]episode.ToolFunc{"price": prices}}}, suite, suite.Tasks)
+	require.NoError(t, err)
+	return l, suite
+}
+
+// A task whose checks are complete refuses every mutant of its solution; of one that checks a word
+// only, each survivor is a sentence with the check that would refuse it.
+func TestMutantsOfOneTask(t *testing.T) {
+	l, suite := testLab(t)
+	strong, weak := Task{ID: "strong"}, Task{ID: "weak"}
+	require.NoError(t, l.prove(t.Context(), &strong, suite.Tasks[0], lookUpPrice{}, nil))
+	require.Equal(t, Counts{Mutants: 7, Killed: 7, Same: 1}, strong.Counts, "the price is looked up twice: the second time from the cache")
+	require.NoError(t, l.prove(t.Context(), &weak, suite.Tasks[1], lookUpPrice{}, nil))
+	require.Equal(t, Counts{Mutants: 7, Killed: 1, Same: 1}, weak.Counts)
+	require.Equal(t, []Mutant{
+		{`weak accepts a solution that does not call price and makes up what it returns`, `calls: [price]`},
+		{`weak accepts a solution that calls price with day "2026-05-13" instead of "2026-05-12"`, `calls: [price: {day: …}]`},
+		{`weak accepts a solution that calls price with item "rice" instead of "tea"`, `calls: [price: {item: …}]`},
+		{`weak accepts a solution that answers before it has called anything`, `calls, with what the answer needs`},
+		{`weak accepts an answer that names 13 instead of 12`, `numbers: [12], or only_numbers`},
+		{`weak accepts an answer that names -12 instead of 12`, `numbers: [12], or only_numbers`},
+	}, weak.Survivors)
+}
+
+// What solutions do is told by their status, too; a solution that its own task refuses has no mutants.
+func TestRefusedSolution(t *testing.T) {
+	l, suite := testLab(t)
+	out := Task{ID: "strong"}
+	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], givesUp{}, nil))
+	require.Equal(t, []Pair{{"the playbook itself", "status: want answered, got cannot_proceed"}}, out.Unsolved)
+	require.Zero(t, out.Counts)
+}
+
+// givesUp is a solution that does nothing.
+type givesUp struct{}
+
+// Next implements solution.
+func (givesUp) Next(playbook.Seen) ([]playbook.Action, error) {
+	return []playbook.Action{{Kind: playbook.GiveUp, Text: "no"}}, nil
+}

@@ -1,0 +1,210 @@
+// Package prove checks a suite without a model: that the reference solution of each task is
+// accepted, that doing nothing is not, and that solutions with one mistake (mutants) are
+// refused. It needs no key and no network.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/harness"
+)
+
+// Options say how a suite is proved.
+type Options struct {
+	// Run brings what episodes need: Suite, Candidates, whose strategies are tried (nil means
+	// the suite's own), Providers, Policy, Prices, Strategies, Tools, and as Transport the
+	// simulated models, which follow Book. Its other fields are not used.
+	Run harness.Options
+	// Book has the reference solutions.
+	Book *playbook.Book
+	// Progress, if not nil, is called with every task that is done, one call at a time.
+	Progress func(done, total int)
+}
+
+// Result is what came of proving a suite. Tasks are in the order of the suite.
+type Result struct {
+	Suite string `json:"suite"`
+	// Strategies are those that the reference solutions were tried under.
+	Strategies []string `json:"strategies"`
+	Tasks      []Task   `json:"tasks"`
+	// Scripted tasks are not proved, they have no solution.
+	Scripted int `json:"scripted"`
+	Counts
+}
+
+// Task is what came of proving one task.
+type Task struct {
+	ID string `json:"id"`
+	// Unproved says why the task could not be proved, empty if it could: it has no
+	// solution, or one that cannot be run without a network.
+	Unproved string `json:"unproved,omitempty"`
+	// Unsolved are the strategies under which the task refuses its reference solution, each
+	// with the check that failed; Excluded those that lack what the task requires.
+	Unsolved []Pair `json:"unsolved,omitempty"`
+	Excluded []Pair `json:"excluded,omitempty"`
+	// Nop are the strategies under which doing nothing solves the task.
+	Nop []string `json:"nop,omitempty"`
+	Counts
+	Survivors []Mutant `json:"survivors,omitempty"`
+	Excused   []Mutant `json:"excused,omitempty"`
+}
+
+// Pair is a strategy and what there is to say of the task under it.
+type Pair struct {
+	Strategy string `json:"strategy"`
+	Why      string `json:"why"`
+}
+
+// Counts are numbers of mutants.
+type Counts struct {
+	// Mutants are those that count; of them Killed are refused by the task.
+	Mutants int `json:"mutants"`
+	Killed  int `json:"killed"`
+	// Same are mutants that come to the same as the solution, or as an earlier mutant, and
+	// Equivalent those that the playbook excuses. Neither counts.
+	Same       int `json:"same"`
+	Equivalent int `json:"equivalent"`
+}
+
+// Score is the share of the mutants that the tasks refuse; 1 if there is none.
+func (c Counts) Score() float64 {
+	if c.Mutants == 0 {
+		return 1
+	}
+	return float64(c.Killed) / float64(c.Mutants)
+}
+
+func (c *Counts) add(d Counts) {
+	c.Mutants += d.Mutants
+	c.Killed += d.Killed
+	c.Same += d.Same
+	c.Equivalent += d.Equivalent
+}
+
+// Mutant is a mutant that its task accepts.
+type Mutant struct {
+	// Says is a sentence such as "C12 accepts an answer that names 25 instead of 26".
+	Says string `json:"says"`
+	// Check is what would refuse it, as the task's expect would have it; of an excused
+	// mutant it is the reason.
+	Check string `json:"check"`
+}
+
+// Failures are what keeps the suite from being proved, a sentence each; min is the least
+// score of the suite, from 0 to 1.
+func (r Result) Failures(min float64) (out []string) {
+	for _, t := range r.Tasks {
+		if t.Unproved != "" {
+			out = append(out, fmt.Sprintf("%s is not proved: %s", t.ID, t.Unproved))
+		}
+		for _, p := range t.Unsolved {
+			out = append(out, fmt.Sprintf("%s refuses its reference solution under %s: %s", t.ID, p.Strategy, p.Why))
+		}
+		if len(t.Nop) > 0 {
+			out = append(out, fmt.Sprintf("%s accepts an agent that does nothing, under %s", t.ID, strings.Join(t.Nop, ", ")))
+		}
+	}
+	if s := r.Score(); s < min {
+		out = append(out, fmt.Sprintf("the mutation score is %.1f%%, and at least %.1f%% is asked for", 100*s, 100*min))
+	}
+	return out
+}
+
+// Suite proves a suite. The error says what is wrong with the options, the suite or its
+// playbook, or that ctx was cancelled; a suite that is not proved is no error.
+func Suite(ctx context.Context, o Options) (Result, error) {
+	suite := o.Run.Suite
+	r := Result{Suite: suite.Name}
+	var tasks []goldens.Task
+	plays := map[string]*playbook.Play{}
+	for _, t := range suite.Tasks {
+		if t.Scripted {
+			r.Scripted++
+			continue
+		}
+		r.Tasks, tasks = append(r.Tasks, Task{ID: t.ID}), append(tasks, t)
+		play, ok := o.Book.Of(t.ID)
+		if !ok {
+			play, ok = o.Book.Find(t.Request, t.Tools)
+		}
+		if plays[t.ID] = play; !ok {
+			r.Tasks[len(r.Tasks)-1].Unproved = "the playbook has no solution of it"
+		}
+	}
+	if len(tasks) == 0 {
+		return r, errors.New("prove: the suite has no task but scripted ones")
+	}
+	l, err := newLab(o.Run, suite, tasks)
+	if err != nil {
+		return r, fmt.Errorf("prove: %w", err)
+	}
+	if err := tryStrategies(ctx, o, tasks, &r); err != nil {
+		return r, fmt.Errorf("prove: %w", err)
+	}
+	errs := make([]error, len(tasks))
+	inParallel(len(tasks), o.Progress, func(i int) {
+		if t := tasks[i]; r.Tasks[i].Unproved == "" && ctx.Err() == nil {
+			errs[i] = l.prove(ctx, &r.Tasks[i], t, plays[t.ID], o.Book.Excuses(t.ID))
+		}
+	})
+	for _, t := range r.Tasks {
+		r.Counts.add(t.Counts)
+	}
+	return r, errors.Join(append(errs, ctx.Err())...)
+}
+
+// prove makes the mutants of one task. The error joins the excuses that match none of them.
+func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, excuses []playbook.Excuse) error {
+	ref, solved, err := l.reference(ctx, t, s)
+	if err != nil {
+		out.Unproved = err.Error()
+		return nil
+	}
+	if solved != "" {
+		out.Unsolved = append(out.Unsolved, Pair{"the playbook itself", solved})
+		return nil
+	}
+	seen := map[string]bool{ref.key: true}
+	used := make([]bool, len(excuses))
+	specs := l.planned[t.ID].Params.Tools.Specs()
+	for _, m := range slices.Concat(ref.steps(specs), ref.extra(specs), ref.answers()) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		o, accepted := l.outcome(ctx, ref, s, &m)
+		key := keyOf(o)
+		if seen[key] {
+			out.Same++
+			continue
+		}
+		seen[key] = true
+		excuse := slices.IndexFunc(excuses, func(e playbook.Excuse) bool { return e.Matches(m.does) })
+		survivor := Mutant{t.ID + " accepts " + m.does, m.check}
+		switch {
+		case !accepted:
+			out.Killed++
+			out.Mutants++
+		case excuse >= 0:
+			used[excuse] = true
+			survivor.Check = excuses[excuse].Why
+			out.Excused = append(out.Excused, survivor)
+			out.Equivalent++
+		default:
+			out.Survivors = append(out.Survivors, survivor)
+			out.Mutants++
+		}
+	}
+	var errs []error
+	for i, e := range excuses {
+		if !used[i] {
+			errs = append(errs, e.Unused())
+		}
+	}
+	return errors.Join(errs...)
+}
