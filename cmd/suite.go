@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -90,13 +91,17 @@ func newSuite(p *process) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			solved, _, err := solutionCount(suite)
+			if err != nil {
+				return err
+			}
 			w := console.Table(p.stdout)
 			w.AppendHeader(table.Row{"task", "tier", "expects", "title"})
 			for _, t := range suite.Tasks {
 				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
 			}
 			w.Render()
-			_, err = fmt.Fprintf(p.stdout, "\n%s: %s\n", suite.Path, taskCount(suite))
+			_, err = fmt.Fprintf(p.stdout, "\n%s: %s, %s\n", suite.Path, taskCount(suite), solved)
 			return err
 		},
 	}
@@ -127,7 +132,7 @@ From every accepted outcome, an episode that meets it is built and scored. If th
 can be none, the checks that contradict each other are named: an error, with exit
 code 2. An outcome that an empty answer passes, a condition that every episode meets
 and a forbidden tool that looks misspelled are warnings; they do not change the exit
-code.`,
+code. The reference solutions of playbook.yaml are checked, too.`,
 		Example: "  cupel suite lint suites/mine",
 		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -141,14 +146,20 @@ code.`,
 					return err
 				}
 			}
-			if err != nil {
+			solved, missing, wrong := solutionCount(suite)
+			if err = errors.Join(err, wrong); err != nil {
 				return err
+			}
+			if len(missing) > 0 {
+				if _, err := fmt.Fprintf(p.stdout, "note: without a reference solution in playbook.yaml: %s\n", clip.Runes(strings.Join(missing, ", "), 300)); err != nil {
+					return err
+				}
 			}
 			result := "no problems"
 			if n := len(warnings); n > 0 {
 				result = fmt.Sprintf("no errors, %s", console.Count(n, "warning"))
 			}
-			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), result)
+			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates, %s: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), solved, result)
 			return err
 		},
 	}
@@ -163,6 +174,19 @@ func taskCount(s *goldens.Suite) string {
 		}
 	}
 	return words.TaskCount(len(s.Tasks)-scripted, scripted)
+}
+
+// solutionCount says how many tasks of a suite have a reference solution. missing are the
+// tasks without one, of a suite that has a playbook.
+func solutionCount(s *goldens.Suite) (count string, missing []string, err error) {
+	book, err := load.Playbook(s)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case book == nil:
+		return "no playbook", nil, nil
+	}
+	return console.Count(len(book.Plays()), "reference solution"), book.Missing(), nil
 }
 
 // suiteArg loads the suite the argument, the flag or the configuration names.

@@ -162,6 +162,7 @@ func (s *solution) checkArgs(st *step, o yamlfile.Object) {
 	literal, computed := map[string]any{}, []string{}
 	for _, a := range st.args {
 		v, ok := a.value.Constant()
+		ok = ok && a.value != nothing
 		if !ok {
 			computed = append(computed, a.name)
 		}
