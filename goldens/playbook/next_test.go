@@ -103,10 +103,10 @@ func TestNext(t *testing.T) {
 
 func TestNextSaysWhichStepDoesNotFit(t *testing.T) {
 	for steps, want := range map[string]string{
-		"\n  - call: today\n    as: d\n  - answer: \"{{d.date.day}}\"\n":                                       "suite/playbook.yaml:6: ",
+		"\n  - call: today\n    as: d\n  - answer: \"{{d.date.day}}\"\n":                                            "suite/playbook.yaml:6: ",
 		"\n  - call: today\n    as: d\n  - each: d.date\n    as: x\n    do: [{call: today}]\n  - give_up: \"no\"\n": "suite/playbook.yaml:6: each needs a list of at most 1000 items",
-		"\n  - call: today\n    as: d\n  - if: d.date\n    then: [{answer: x}]\n    else: [{answer: y}]\n":           "suite/playbook.yaml:6: a condition must be true or false, but is a string",
-		"\n  - call: today\n    as: d\n  - answer: \"{{d.none}}\"\n":                                           "suite/playbook.yaml:6: the text is null",
+		"\n  - call: today\n    as: d\n  - if: d.date\n    then: [{answer: x}]\n    else: [{answer: y}]\n":          "suite/playbook.yaml:6: a condition must be true or false, but is a string",
+		"\n  - call: today\n    as: d\n  - answer: \"{{d.none}}\"\n":                                                "suite/playbook.yaml:6: the text is null",
 	} {
 		_, err := play(t, steps).Next(results(ok("today", "{}", `{"date":"2026-01-01"}`)))
 		require.ErrorContains(t, err, want)
@@ -231,6 +231,30 @@ func TestSaveKeepsOnlyWhatIsNeeded(t *testing.T) {
 	saved, err = p.Save(results(s.Results[0], s.Results[1], ok("count", `{"day":"2026-03-01","label":"angry"}`, `{"value":1}`)))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"at":3,"env":{"n":[{"value":1},{"value":7}]},"sub":[{}]}`, string(saved))
+}
+
+// TestSaveKeepsOnlyTheFieldsThatAreRead: a prompt has little room for what a model keeps.
+func TestSaveKeepsOnlyTheFieldsThatAreRead(t *testing.T) {
+	p := play(t, `
+  - call: search
+    args: {text: x}
+    as: found
+  - each: found.results
+    as: r
+    do:
+      - call: count
+        args: {day: "{{r.id}}", label: angry}
+        as: n
+      - let: {row: "{'id': r.id, 'value': n.value}"}
+  - answer: "{{row[0].id}}: {{sum(n, .value)}}"
+`)
+	s := results(ok("search", `{"text":"x"}`, `{"total":2,"results":[{"id":"a","title":"A"},{"id":"b","title":"B"}]}`), ok("count", `{"day":"a","label":"angry"}`, `{"value":7,"label":"angry"}`))
+	saved, err := p.Save(s)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"at":1,"env":{"found":{"results":[{"id":"a"},{"id":"b"}]}},"sub":[{"at":2,"env":{"n":{"value":7},"row":{"id":"a"}}},{}]}`, string(saved))
+	handed, err := p.Stages()[0].Play.Next(results(s.Results[0]))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"found":{"results":[{"id":"a"},{"id":"b"}]}}`, string(handed[0].Value), "a stage hands on no more, either")
 }
 
 // TestStagesGiveTheSameAnswer carries out the stages of a plan, each with what those
@@ -361,4 +385,3 @@ func BenchmarkNext(b *testing.B) {
 		}
 	}
 }
-

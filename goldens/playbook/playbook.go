@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
 // File is the name of the playbook in a suite folder.
@@ -46,9 +47,10 @@ type Play struct {
 	task  Task
 	steps []step
 	file  string
-	// hands are the names that a stage hands on, needs those that it must be given; needs
-	// is not nil of a stage.
-	hands, needs []string
+	// handed is what a stage hands on: what the stages behind it read of the names it
+	// binds. needs are the names that it must be given; not nil of a stage.
+	handed expression.Need
+	needs  []string
 }
 
 // Seen is what a prompt shows, whatever the protocol.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
@@ -120,7 +121,7 @@ func (r *reader) entry(e yamlfile.Entry) {
 		e.KeyAt.Failf("the solution of %s does not end: its last step must be answer or give_up, in both branches of an if", e.Key)
 	}
 	for _, t := range tasks {
-		p := &Play{task: t, steps: steps, file: e.Value.Src.File}
+		p := &Play{task: t, steps: steps, file: e.Value.Src.File, handed: expression.Need{}}
 		r.book.plays = append(r.book.plays, p)
 		r.written[p] = string(e.Value.JSON())
 	}

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -99,7 +100,7 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 		return st, false
 	}
 	kind := stepKind(slices.Index(firsts, found[0]))
-	st.kind, st.line = kind, p.At()
+	st.kind, st.line, st.reads = kind, p.At(), expression.Need{}
 	o := p.Object(stepFields[kind])
 	first := o.FieldAt(stepFields[kind][0])
 	switch kind {
@@ -114,7 +115,7 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 	default:
 		s.say(&st, o, first)
 	}
-	st.uses, st.binds = unique(st.uses), unique(st.binds)
+	st.binds = unique(st.binds)
 	return st, true
 }
 
@@ -182,7 +183,7 @@ func (s *solution) checkArgs(st *step, o yamlfile.Object) {
 }
 
 func (s *solution) each(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
-	st.list = s.use(st, s.computed(first))
+	st.list = cmp.Or(s.computed(first), nothing)
 	if v, ok := st.list.Constant(); ok && !isList(v) && st.list != nothing {
 		first.Wants("a list, or an expression that gives one")
 	}
@@ -198,6 +199,12 @@ func (s *solution) each(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	}
 	s.inEach, s.names = was, outer
 	s.leave(st, st.block)
+	item, ok := st.reads[st.as]
+	if !ok {
+		item = expression.Need{}
+	}
+	delete(st.reads, st.as)
+	st.reads = st.reads.With(st.list.Needs(expression.Need{expression.Elements: item}))
 }
 
 func (s *solution) choice(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
@@ -218,7 +225,7 @@ func (s *solution) choice(st *step, o yamlfile.Object, first yamlfile.Place, dep
 // leave makes the names that a block binds those of the step it belongs to.
 func (s *solution) leave(st *step, block []step) {
 	for _, inner := range block {
-		st.uses = append(st.uses, inner.uses...)
+		st.reads = st.reads.With(inner.reads)
 		for _, name := range inner.binds {
 			st.binds = append(st.binds, name)
 			s.names[name] = true
@@ -289,12 +296,12 @@ func (s *solution) name(p yamlfile.Place, name string) {
 // nothing stands for what could not be read; the problem is recorded then.
 var nothing = &expression.Program{}
 
-// use adds the names of a program to those of its step.
+// use adds what a program reads to what its step does.
 func (s *solution) use(st *step, p *expression.Program) *expression.Program {
 	if p == nil {
 		return nothing
 	}
-	st.uses = append(st.uses, p.Names()...)
+	st.reads = st.reads.With(p.Needs(nil))
 	return p
 }
 

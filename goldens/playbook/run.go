@@ -41,7 +41,7 @@ func (p *Play) Save(s Seen) (json.RawMessage, error) {
 		blocks = f.Sub
 	}
 	for _, b := range blocks {
-		p.prune(p.steps, b, nil)
+		prune(p.steps, b, p.handed)
 	}
 	return json.Marshal(f)
 }
@@ -180,8 +180,8 @@ func (p *Play) stop(text, code string) *Action {
 // hand is what a stage hands on.
 func (p *Play) hand(f *frame) Action {
 	out := map[string]any{}
-	for _, name := range p.hands {
-		out[name] = f.Env[name]
+	for name, need := range p.handed {
+		out[name] = need.Trim(f.Env[name])
 	}
 	value, err := asJSON(out)
 	if err != nil {

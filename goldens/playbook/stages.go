@@ -2,8 +2,11 @@ package playbook
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
 // Stage is one part of a solution, as a planner writes them: it can be carried out alone
@@ -58,7 +61,7 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 		st.ID = "answer"
 	}
 	steps, uses := p.withLets(i, steps)
-	st.Play = &Play{task: p.task, steps: steps, file: p.file, needs: []string{}}
+	st.Play = &Play{task: p.task, steps: steps, file: p.file, handed: expression.Need{}, needs: []string{}}
 	for _, name := range uses {
 		if slices.Contains(p.task.Inputs, name) {
 			st.Inputs = append(st.Inputs, name)
@@ -74,7 +77,7 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 	}
 	for _, b := range before {
 		needed := false
-		for _, name := range b.Play.hands {
+		for _, name := range b.Play.hands() {
 			if slices.Contains(uses, name) {
 				needed = true
 				st.Play.needs = append(st.Play.needs, name)
@@ -91,34 +94,35 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 		}
 		return st
 	}
-	for _, s := range steps {
-		if s.kind != aLet {
-			st.Play.hands = append(st.Play.hands, s.binds...)
+	read := readsOf(expression.Need{}, p.steps[i+1:])
+	for _, name := range p.steps[i].binds {
+		if need, ok := read[name]; ok {
+			st.Play.handed[name] = need
 		}
 	}
 	st.Text = "Call " + strings.Join(st.Tools, ", ") + " and hand on what it returns"
-	if len(st.Play.hands) > 0 {
-		st.Text += " as " + strings.Join(st.Play.hands, ", ")
+	if names := st.Play.hands(); len(names) > 0 {
+		st.Text += " as " + strings.Join(names, ", ")
 	}
 	st.Text += "."
 	return st
 }
 
+// hands are the names that a stage hands on.
+func (p *Play) hands() []string { return slices.Sorted(maps.Keys(p.handed)) }
+
 // withLets puts the lets before step i that steps need in front of them, and returns the
 // names that all of them use.
 func (p *Play) withLets(i int, steps []step) ([]step, []string) {
-	var uses []string
-	for _, s := range steps {
-		uses = append(uses, s.uses...)
-	}
+	reads := readsOf(expression.Need{}, steps)
 	steps = slices.Clone(steps)
 	for k := i - 1; k >= 0; k-- {
-		if s := p.steps[k]; s.kind == aLet && slices.ContainsFunc(s.binds, func(n string) bool { return slices.Contains(uses, n) }) {
+		if s := p.steps[k]; s.kind == aLet && slices.ContainsFunc(s.binds, func(n string) bool { _, ok := reads[n]; return ok }) {
 			steps = slices.Insert(steps, 0, s)
-			uses = append(uses, s.uses...)
+			reads = reads.With(s.reads)
 		}
 	}
-	return steps, unique(uses)
+	return steps, slices.Sorted(maps.Keys(reads))
 }
 
 func (p *Play) writes(tools []string) bool {

@@ -32,9 +32,10 @@ type step struct {
 	text  *expression.Program
 	value *expression.Program
 
-	// uses are the names in its expressions, binds those it leaves, each once and with
-	// those of the steps in it.
-	uses, binds []string
+	// reads is what its expressions read of the values of names, binds are the names it
+	// leaves, each once; both with those of the steps in it.
+	reads expression.Need
+	binds []string
 }
 
 type stepKind int

@@ -61,6 +61,7 @@ type Program struct {
 	// constant is the value of a program that has no eval.
 	constant any
 	eval     func(Env) (any, error)
+	needs    func(want Need) Need // nil if it reads nothing
 }
 
 // Names returns the names that the program uses, sorted, each once.
@@ -133,7 +134,14 @@ func Compile(text string, names []string) (*Program, error) {
 		return nil, located(text, err, names)
 	}
 	slices.Sort(guard.used)
-	return &Program{names: slices.Compact(guard.used), eval: func(env Env) (any, error) { return run(text, code, env) }}, nil
+	needs := func(want Need) Need {
+		d := demand{needs: Need{}}
+		if tree, err := parser.ParseWithConfig(text, config); err == nil { // as above, without what guard adds
+			d.read(tree.Node, want)
+		}
+		return d.needs
+	}
+	return &Program{names: slices.Compact(guard.used), eval: func(env Env) (any, error) { return run(text, code, env) }, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}

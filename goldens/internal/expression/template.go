@@ -42,7 +42,7 @@ func Template(text string, names []string) (*Program, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	return &Program{names: usedBy(parts), eval: func(env Env) (any, error) { return insert(parts, env) }}, nil
+	return &Program{names: usedBy(parts), eval: func(env Env) (any, error) { return insert(parts, env) }, needs: needsOf(parts)}, nil
 }
 
 // within returns the error with its place in the string around the expression, which
@@ -199,7 +199,7 @@ func combined(parts []*Program, combine func(values []any) any) *Program {
 	}
 	for _, p := range parts {
 		if _, constant := p.Constant(); !constant {
-			return &Program{names: usedBy(parts), eval: evaluate}
+			return &Program{names: usedBy(parts), eval: evaluate, needs: needsOf(parts)}
 		}
 	}
 	v, _ := evaluate(nil) // constants do not fail
