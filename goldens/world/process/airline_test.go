@@ -1,0 +1,178 @@
+package process_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/internal/testkit"
+)
+
+// conversation is one of the 200 recorded ones, reduced to what is judged.
+type conversation struct {
+	task, trial int
+	reward      float64
+	calls       []tool.Call
+	results     []string // empty where the conversation ends with the call
+	said        string   // the assistant's messages, in lower case and without commas
+	ended       bool     // by the customer, or with a transfer to a human
+	goal        []tool.Call
+	outputs     []string
+	goalHash    string // of the published reward; empty without one
+}
+
+// conversations reads the recordings.
+func conversations(t testing.TB) (out []conversation) {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(testkit.Shared(t, "published", "tau-airline", "gpt-4o-airline.json.gz")))
+	require.NoError(t, err)
+	text, err := io.ReadAll(zipped)
+	require.NoError(t, err)
+	var raw []struct {
+		TaskID int `json:"task_id"`
+		Trial  int
+		Reward float64
+		Traj   []struct {
+			Role, Content string
+			ToolCalls     []struct {
+				Function struct{ Name, Arguments string }
+			} `json:"tool_calls"`
+		}
+		Info struct {
+			Task struct {
+				Actions []struct {
+					Name   string
+					Kwargs json.RawMessage
+				}
+				Outputs []string
+			}
+			RewardInfo *struct {
+				Info struct {
+					Hash string `json:"gt_data_hash"`
+				}
+			} `json:"reward_info"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &raw))
+	for _, r := range raw {
+		c := conversation{task: r.TaskID, trial: r.Trial, reward: r.Reward, outputs: r.Info.Task.Outputs}
+		for _, a := range r.Info.Task.Actions {
+			if a.Name != "transfer_to_human_agents" {
+				c.goal = append(c.goal, tool.Call{Name: a.Name, Args: a.Kwargs})
+			}
+		}
+		if r.Info.RewardInfo != nil {
+			c.goalHash = r.Info.RewardInfo.Info.Hash
+		}
+		for i, m := range r.Traj {
+			switch {
+			case m.Role == "tool":
+				c.results[len(c.results)-1] = m.Content
+			case m.Role == "user":
+				c.ended = c.ended || strings.Contains(m.Content, "###STOP###")
+			case len(m.ToolCalls) > 0:
+				f := m.ToolCalls[0].Function
+				c.calls, c.results = append(c.calls, tool.Call{Name: f.Name, Args: json.RawMessage(f.Arguments)}), append(c.results, "")
+				c.ended = c.ended || f.Name == "transfer_to_human_agents"
+			case m.Role == "assistant" && i > 0:
+				c.said += strings.ToLower(strings.ReplaceAll(m.Content, ",", "")) + "\n"
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// expected is expected.json.
+type expected struct {
+	InitialHash   string `json:"initial_hash"`
+	ToolCalls     int    `json:"tool_calls"`
+	PerTrajectory []struct {
+		Reward    float64
+		FinalHash string `json:"final_hash"`
+		GoalHash  string `json:"goal_hash"`
+		Changed   []string
+	} `json:"per_trajectory"`
+}
+
+func expectations(t testing.TB) (e expected) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(testkit.Shared(t, "published", "tau-airline", "expected.json"), &e))
+	return e
+}
+
+// goAirline is the airline domain in Go.
+func goAirline(t testing.TB) *airline {
+	t.Helper()
+	a := &airline{map[string]*object{}, map[string]map[string]string{}}
+	for _, kind := range []string{"flights", "reservations", "users"} {
+		a.base[kind], a.texts[kind] = decoded(testkit.Shared(t, "published", "tau-airline", "data", kind+".json")), map[string]string{}
+		for _, id := range a.base[kind].keys {
+			a.texts[kind][id] = canon(a.base[kind].object(id))
+		}
+	}
+	return a
+}
+
+var airlineStart = world.Start{Now: time.Date(2024, 5, 15, 20, 0, 0, 0, time.UTC), Zone: time.UTC}
+
+// airlineState is what both worlds of the domain have as their state.
+type airlineState struct {
+	Hash    string
+	Records map[string]json.RawMessage
+}
+
+// execute makes calls in a new world of a kind and returns their results and the final state.
+func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, state json.RawMessage) {
+	t.Helper()
+	w, err := k.Open(t.Context(), airlineStart)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Close()) }()
+	for _, c := range calls {
+		e, err := w.Call(t.Context(), c, airlineStart.Now)
+		require.NoError(t, err)
+		require.Equal(t, tool.OK, e.Outcome)
+		var text string
+		require.NoError(t, json.Unmarshal(e.Value, &text))
+		results = append(results, text)
+	}
+	state, err = w.State(t.Context())
+	require.NoError(t, err)
+	return results, state
+}
+
+// TestAirlineInGo: the Go world repeats all recorded calls byte for byte, and reaches the
+// states and rewards of the original.
+func TestAirlineInGo(t *testing.T) {
+	want, k, calls := expectations(t), goAirline(t), 0
+	for i, c := range conversations(t) {
+		results, text := execute(t, k, c.calls)
+		for j, r := range c.results {
+			calls++
+			if r != "" || j < len(results)-1 {
+				require.Equal(t, r, results[j], "conversation %d, call %d of %s", i, j, c.calls[j].Name)
+			}
+		}
+		var state, goal airlineState
+		require.NoError(t, json.Unmarshal(text, &state))
+		_, text = execute(t, k, c.goal)
+		require.NoError(t, json.Unmarshal(text, &goal))
+		is := want.PerTrajectory[i]
+		require.Equal(t, is.FinalHash, state.Hash, "conversation %d", i)
+		require.Equal(t, is.GoalHash, goal.Hash, "conversation %d", i)
+		require.Len(t, state.Records, len(is.Changed))
+		if c.goalHash != "" {
+			require.Equal(t, c.goalHash, goal.Hash)
+		}
+	}
+	require.Equal(t, want.ToolCalls, calls)
+	require.Equal(t, 1164, calls)
+}
