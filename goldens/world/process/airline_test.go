@@ -112,12 +112,13 @@ func expectations(t testing.TB) (e expected) {
 // goAirline is the airline domain in Go.
 func goAirline(t testing.TB) *airline {
 	t.Helper()
-	a := &airline{map[string]*object{}, map[string]map[string]string{}}
+	a := &airline{map[string]*object{}, map[string]map[string]string{}, map[string]string{}}
 	for _, kind := range []string{"flights", "reservations", "users"} {
 		a.base[kind], a.texts[kind] = decoded(testkit.Shared(t, "published", "tau-airline", "data", kind+".json")), map[string]string{}
 		for _, id := range a.base[kind].keys {
 			a.texts[kind][id] = canon(a.base[kind].object(id))
 		}
+		a.whole[kind] = wholeOf(a.texts[kind], nil)
 	}
 	return a
 }
@@ -153,6 +154,7 @@ func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, s
 // states and rewards of the original.
 func TestAirlineInGo(t *testing.T) {
 	want, k, calls := expectations(t), goAirline(t), 0
+	goals := map[int]string{}
 	for i, c := range conversations(t) {
 		results, text := execute(t, k, c.calls)
 		for j, r := range c.results {
@@ -163,14 +165,17 @@ func TestAirlineInGo(t *testing.T) {
 		}
 		var state, goal airlineState
 		require.NoError(t, json.Unmarshal(text, &state))
-		_, text = execute(t, k, c.goal)
-		require.NoError(t, json.Unmarshal(text, &goal))
+		if goals[c.task] == "" {
+			_, text = execute(t, k, c.goal)
+			require.NoError(t, json.Unmarshal(text, &goal))
+			goals[c.task] = goal.Hash
+		}
 		is := want.PerTrajectory[i]
 		require.Equal(t, is.FinalHash, state.Hash, "conversation %d", i)
-		require.Equal(t, is.GoalHash, goal.Hash, "conversation %d", i)
+		require.Equal(t, is.GoalHash, goals[c.task], "conversation %d", i)
 		require.Len(t, state.Records, len(is.Changed))
 		if c.goalHash != "" {
-			require.Equal(t, c.goalHash, goal.Hash)
+			require.Equal(t, c.goalHash, goals[c.task])
 		}
 	}
 	require.Equal(t, want.ToolCalls, calls)

@@ -163,6 +163,7 @@ func tuple(parts []string) string {
 type airline struct {
 	base  map[string]*object           // by kind: flights, reservations, users
 	texts map[string]map[string]string // canon of each record
+	whole map[string]string            // and of all of a kind
 }
 
 // Tools implements world.Kind.
@@ -184,9 +185,9 @@ func (w *airlineWorld) Close() error { return nil }
 // State implements world.World.
 func (w *airlineWorld) State(context.Context) (json.RawMessage, error) {
 	records := map[string]json.RawMessage{}
-	for at, r := range w.own {
-		if text := canon(r); text != w.texts[at[0]][at[1]] {
-			records[at[0]+"/"+at[1]] = json.RawMessage(dumps(r))
+	for kind := range w.base {
+		for id := range w.changed(kind) {
+			records[kind+"/"+id] = json.RawMessage(dumps(w.see(kind, id)))
 		}
 	}
 	return canonicalJSON(map[string]any{"hash": w.hash(), "records": records})
@@ -203,19 +204,35 @@ func canonicalJSON(v any) (json.RawMessage, error) {
 func (w *airlineWorld) hash() string {
 	var kinds []string
 	for _, kind := range []string{"flights", "reservations", "users"} {
-		texts := maps.Clone(w.texts[kind])
-		for at, r := range w.own {
-			if at[0] == kind {
-				texts[at[1]] = canon(r)
-			}
+		text := w.whole[kind]
+		if changed := w.changed(kind); len(changed) > 0 {
+			text = wholeOf(w.texts[kind], changed)
 		}
-		var parts []string
-		for _, id := range slices.Sorted(maps.Keys(texts)) {
-			parts = append(parts, "("+canon(id)+", "+texts[id]+")")
-		}
-		kinds = append(kinds, "("+canon(kind)+", ("+strings.Join(parts, ", ")+"))")
+		kinds = append(kinds, "("+canon(kind)+", "+text+")")
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte("("+strings.Join(kinds, ", ")+")")))
+}
+
+// changed are the texts of the records of a kind that were changed or made.
+func (w *airlineWorld) changed(kind string) map[string]string {
+	texts := map[string]string{}
+	for at, r := range w.own {
+		if text := canon(r); at[0] == kind && text != w.texts[kind][at[1]] {
+			texts[at[1]] = text
+		}
+	}
+	return texts
+}
+
+// wholeOf is the text of all records of a kind.
+func wholeOf(base, changed map[string]string) string {
+	texts := maps.Clone(base)
+	maps.Copy(texts, changed)
+	var parts []string
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		parts = append(parts, "("+canon(id)+", "+texts[id]+")")
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
 }
 
 // Call implements world.World.

@@ -142,9 +142,9 @@ type processWorld struct {
 
 // Call implements world.World.
 func (w *processWorld) Call(ctx context.Context, c tool.Call, at time.Time) (world.Effect, error) {
-	args, err := tool.Canonical(c.Args)
-	if err != nil {
-		return world.Effect{}, err
+	args := c.Args // as the model wrote them: to some programs the order of keys matters
+	if text := bytes.TrimSpace(args); len(text) == 0 || string(text) == "null" {
+		args = json.RawMessage(`{}`)
 	}
 	params := struct {
 		Name      string          `json:"name"`
