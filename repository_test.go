@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
 	"goldens/internal/state":    {"goldens/internal/match", "internal/clip"},
 	"goldens/internal/yamlfile": {"internal/spell"},
+	"goldens/world/declared":    {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
 	// Expressions of rules and playbooks: the one package that imports expr-lang.
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
@@ -83,13 +84,13 @@ var arrows = map[string][]string{
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},
 	// It reads kinds of errors and what a provider advises.
-	"harness/admission":   {"internal/regular", "providers", "providers/fault"},
-	"providers":           {"internal/clip"},
+	"harness/admission": {"internal/regular", "providers", "providers/fault"},
+	"providers":         {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
 	"providers/sim":                {"goldens/playbook", "internal/clip", "providers/sim/internal/model"},
 	"providers/sim/internal/model": {"goldens/playbook"},
-	"providers/all":       {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
-	"providers/anthropic": {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
+	"providers/anthropic":          {"providers", "providers/fault", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.
 	"providers/audit": {"providers", "providers/fault", "providers/internal/wire", "providers/openai", "providers/price"},
 	// Claude counts on Bedrock as it does at Anthropic.

@@ -23,6 +23,7 @@ import (
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
@@ -57,7 +58,8 @@ func (e *Error) Error() string {
 
 // Program is a compiled expression, template or value. It is safe for concurrent use.
 type Program struct {
-	names []string
+	names   []string
+	members []Member
 	// constant is the value of a program that has no eval.
 	constant any
 	eval     func(Env) (any, error)
@@ -66,6 +68,20 @@ type Program struct {
 
 // Names returns the names that the program uses, sorted, each once.
 func (p *Program) Names() []string { return p.names }
+
+// Member is a member of a name that a program reads, as `orders` is in state.orders.
+type Member struct {
+	Of, Name string
+	// line and column are the place in the string at at.
+	line, column int
+	at           yamlfile.Place
+}
+
+// Failf records a problem where a program that was read from a file names the member.
+func (m Member) Failf(format string, args ...any) { m.at.FailInside(m.line, m.column, format, args...) }
+
+// Members returns the members of names that the program reads, in no order.
+func (p *Program) Members() []Member { return p.members }
 
 // Constant returns the value of a program that evaluates no expression; ok is false for
 // any other program.
@@ -89,7 +105,7 @@ func (p *Program) Holds(env Env) (bool, error) {
 	}
 	holds, ok := v.(bool)
 	if !ok {
-		return false, &Error{Line: 1, Column: 1, Detail: "a condition must be true or false, but is " + kind(v)}
+		return false, &Error{Line: 1, Column: 1, Detail: "a condition must be true or false, but is " + Kind(v)}
 	}
 	return holds, nil
 }
@@ -133,6 +149,10 @@ func Compile(text string, names []string) (*Program, error) {
 	if err != nil {
 		return nil, located(text, err, names)
 	}
+	for i, m := range guard.members {
+		at := located(text, (&file.Error{Location: file.Location{From: m.column}}).Bind(tree.Source), nil)
+		guard.members[i].line, guard.members[i].column = at.Line, at.Column
+	}
 	slices.Sort(guard.used)
 	needs := func(want Need) Need {
 		d := demand{needs: Need{}}
@@ -141,7 +161,7 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	return &Program{names: slices.Compact(guard.used), eval: func(env Env) (any, error) { return run(text, code, env) }, needs: needs}, nil
+	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: func(env Env) (any, error) { return run(text, code, env) }, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}

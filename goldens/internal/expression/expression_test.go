@@ -274,7 +274,7 @@ func TestDecodeAndJSON(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(AppendJSON(nil, v)))
 	}
-	for _, in := range []string{``, `{`, `1 2`} {
+	for _, in := range []string{``, `{`, `1 2`, `{"a":1,}`} {
 		_, err := Decode([]byte(in))
 		require.ErrorContains(t, err, "not valid JSON", in)
 	}
@@ -323,6 +323,45 @@ func FuzzExpression(f *testing.F) {
 			require.Equal(t, string(before), string(state), "evaluation changed its environment")
 		}
 	})
+}
+
+// FuzzDecode compares the decoder with that of encoding/json.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{sample, `[1,-0,1e2,1.5E+3,"a\\\"\u00e9",true,false,null,{},[]]`, ` { "a" : [ 1 , {"b":"ü"} ] } `, `12345678901234567890`, `-0.0`, `"\ud800"`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := Decode(text)
+		var want any
+		if wrong := json.Unmarshal(text, &want); wrong != nil && !json.Valid(text) {
+			require.Error(t, err)
+			return
+		} else if wrong != nil {
+			return // a number beyond float64, which Decode keeps as text
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, floats(got))
+	})
+}
+
+// floats turns numbers into those of encoding/json.
+func floats(v any) any {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case json.Number:
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = floats(v[key])
+		}
+	}
+	return v
 }
 
 func BenchmarkEval(b *testing.B) {

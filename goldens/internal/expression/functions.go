@@ -127,13 +127,12 @@ func join(m *meter, a []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		size += len(s) + len(glue)
-		if err := m.text(size); err != nil {
-			return nil, err
+		if size += len(s) + len(glue); size > maxText {
+			return nil, tooMuch()
 		}
 		parts = append(parts, s)
 	}
-	return strings.Join(parts, glue), nil
+	return strings.Join(parts, glue), m.text(size)
 }
 
 func replace(m *meter, a []any) (any, error) {
@@ -259,5 +258,5 @@ func weekday(_ *meter, a []any) (any, error) {
 }
 
 func wrongType(name, wants string, v any) error {
-	return fmt.Errorf("%s needs %s, but has %s", name, wants, kind(v))
+	return fmt.Errorf("%s needs %s, but has %s", name, wants, Kind(v))
 }

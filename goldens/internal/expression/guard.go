@@ -23,7 +23,9 @@ const meterName = "$meter"
 type guard struct {
 	names []string
 	used  []string
-	err   *file.Error
+	// members have their offset as column until the text is at hand.
+	members []Member
+	err     *file.Error
 }
 
 // literal are operands that cost nothing to compare with.
@@ -47,6 +49,12 @@ func (g *guard) Visit(node *ast.Node) {
 		}
 		if slices.Contains(g.names, n.Value) {
 			g.used = append(g.used, n.Value)
+		}
+	case *ast.MemberNode:
+		of, isName := n.Node.(*ast.IdentifierNode)
+		name, fixed := n.Property.(*ast.StringNode)
+		if isName && fixed && slices.Contains(g.names, of.Value) {
+			g.members = append(g.members, Member{Of: of.Value, Name: name.Value, column: name.Location().From})
 		}
 	case *ast.PredicateNode:
 		n.Node = g.call("$step", n.Node)
@@ -158,8 +166,9 @@ func plainDetail(detail string) string {
 	return clip.Runes(goTypes.Replace(detail), 300)
 }
 
-// kind names the type of a value, for messages.
-func kind(v any) string {
+// Kind names the type of a value, for messages: null, a boolean, a number, a string, an
+// object or a list.
+func Kind(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"
@@ -180,7 +189,7 @@ func described(v any) string {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%q", clip.Runes(s, 40))
 	}
-	return kind(v)
+	return Kind(v)
 }
 
 // asObject returns an object; those that groupBy makes have keys of any type.
@@ -193,11 +202,11 @@ func asObject(v any) (map[string]any, error) {
 		for key, list := range v {
 			name, ok := key.(string)
 			if !ok {
-				return nil, fmt.Errorf("an object has strings as keys, but groupBy made a key of %s; use string(…)", kind(key))
+				return nil, fmt.Errorf("an object has strings as keys, but groupBy made a key of %s; use string(…)", Kind(key))
 			}
 			out[name] = list
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("an object is needed, but the value is %s", kind(v))
+	return nil, fmt.Errorf("an object is needed, but the value is %s", Kind(v))
 }

@@ -107,7 +107,7 @@ func (m *meter) items(v any) (any, error) {
 	case map[string]any, map[any][]any:
 		return entries(m, v, func(_ string, v any) any { return v })
 	}
-	return nil, fmt.Errorf("a list is needed, but the value is %s", kind(v))
+	return nil, fmt.Errorf("a list is needed, but the value is %s", Kind(v))
 }
 
 // asList returns a list as a list of any values.

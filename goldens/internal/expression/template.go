@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -15,7 +16,34 @@ import (
 // values inserted, strings as they are and anything else as JSON. The error is an *Error
 // with its place in text.
 func Template(text string, names []string) (*Program, error) {
-	var parts []*Program
+	parts, err := split(text, names)
+	if err != nil {
+		return nil, err
+	}
+	return joined(parts), nil
+}
+
+// joined is the program of a string's parts.
+func joined(parts []*Program) *Program {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return together(parts, func(env Env) (any, error) { return insert(parts, env) })
+}
+
+// together is the program that eval computes with its parts.
+func together(parts []*Program, eval func(Env) (any, error)) *Program {
+	p := &Program{eval: eval, needs: needsOf(parts)}
+	for _, part := range parts {
+		p.names, p.members = append(p.names, part.names...), append(p.members, part.members...)
+	}
+	slices.Sort(p.names)
+	p.names = slices.Compact(p.names)
+	return p
+}
+
+// split returns the parts of a string: constant texts and compiled expressions.
+func split(text string, names []string) (parts []*Program, err error) {
 	rest := text
 	for {
 		before, inside, found := strings.Cut(rest, "{{")
@@ -23,7 +51,7 @@ func Template(text string, names []string) (*Program, error) {
 			parts = append(parts, &Program{constant: before})
 		}
 		if !found {
-			break
+			return parts, nil
 		}
 		end := closing(inside)
 		at := len(text) - len(inside)
@@ -36,13 +64,66 @@ func Template(text string, names []string) (*Program, error) {
 		if errors.As(err, &wrong) {
 			return nil, wrong.within(text, at)
 		}
+		line, column := place(text, at)
+		for i, m := range p.members {
+			if m.line == 1 {
+				p.members[i].column += column - 1
+			}
+			p.members[i].line += line - 1
+		}
 		parts = append(parts, p)
 		rest = inside[end+2:]
 	}
-	if len(parts) == 1 {
-		return parts[0], nil
+}
+
+// inPath is the first of the characters that stand for expressions while a path is split.
+// They are of no use in texts.
+const inPath = '\U000F0000'
+
+// ReadPath compiles the path text, which is the string or the key at p; its keys may hold
+// expressions. keys splits the path, in which one character stands for each expression, so
+// that no value can be more than a part of a key. It records a mistake and returns nil.
+func ReadPath(p yamlfile.Place, text string, names []string, keys func(text string) ([]string, error)) []*Program {
+	out, err := path(text, names, keys)
+	record(p, err, out...)
+	return out
+}
+
+func path(text string, names []string, keys func(text string) ([]string, error)) ([]*Program, error) {
+	parts, err := split(text, names)
+	if err != nil {
+		return nil, err
 	}
-	return &Program{names: usedBy(parts), eval: func(env Env) (any, error) { return insert(parts, env) }, needs: needsOf(parts)}, nil
+	var plain strings.Builder
+	for i, part := range parts {
+		if part.eval != nil {
+			plain.WriteRune(inPath + rune(i))
+		} else {
+			plain.WriteString(part.constant.(string))
+		}
+	}
+	split, err := keys(plain.String())
+	if err != nil {
+		return nil, err
+	}
+	var out []*Program
+	for _, key := range split {
+		var of []*Program
+		from := 0
+		for at, r := range key {
+			if i := int(r - inPath); i >= 0 && i < len(parts) && parts[i].eval != nil {
+				if at > from {
+					of = append(of, &Program{constant: key[from:at]})
+				}
+				of, from = append(of, parts[i]), at+utf8.RuneLen(r)
+			}
+		}
+		if from < len(key) || key == "" {
+			of = append(of, &Program{constant: key[from:]})
+		}
+		out = append(out, joined(of))
+	}
+	return out, nil
 }
 
 // within returns the error with its place in the string around the expression, which
@@ -100,15 +181,6 @@ func insert(parts []*Program, env Env) (any, error) {
 	return out.String(), nil
 }
 
-func usedBy(parts []*Program) []string {
-	var used []string
-	for _, p := range parts {
-		used = append(used, p.names...)
-	}
-	slices.Sort(used)
-	return slices.Compact(used)
-}
-
 // Read compiles the string at p as an expression. It records a mistake at its line and
 // column of the file and returns nil.
 func Read(p yamlfile.Place, names []string) *Program {
@@ -117,7 +189,9 @@ func Read(p yamlfile.Place, names []string) *Program {
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return recorded(p, func() (*Program, error) { return Compile(text, names) })
+	out, err := Compile(text, names)
+	record(p, err, out)
+	return out
 }
 
 // ReadValue compiles any YAML value: its strings are templates, and a value without one is
@@ -130,7 +204,9 @@ func ReadValue(p yamlfile.Place, names []string) *Program {
 		return readList(p, names)
 	}
 	if text, tag, _ := p.Scalar(); tag == "!!str" {
-		return recorded(p, func() (*Program, error) { return Template(text, names) })
+		out, err := Template(text, names)
+		record(p, err, out)
+		return out
 	}
 	before := len(p.Src.Found.List)
 	v, err := Decode(p.JSON())
@@ -143,14 +219,22 @@ func ReadValue(p yamlfile.Place, names []string) *Program {
 	return &Program{constant: v}
 }
 
-func recorded(p yamlfile.Place, compile func() (*Program, error)) *Program {
-	out, err := compile()
+// record records the error of compiling the string at p, and in programs without one where
+// they come from.
+func record(p yamlfile.Place, err error, programs ...*Program) {
 	var wrong *Error
-	if errors.As(err, &wrong) {
+	switch {
+	case errors.As(err, &wrong):
 		p.FailInside(wrong.Line, wrong.Column, "%s", wrong.Detail)
-		return nil
+	case err != nil:
+		p.Failf("%v", err)
+	default:
+		for _, program := range programs {
+			for i := range program.members {
+				program.members[i].at = p
+			}
+		}
 	}
-	return out
 }
 
 func readObject(p yamlfile.Place, names []string) *Program {
@@ -199,7 +283,7 @@ func combined(parts []*Program, combine func(values []any) any) *Program {
 	}
 	for _, p := range parts {
 		if _, constant := p.Constant(); !constant {
-			return &Program{names: usedBy(parts), eval: evaluate, needs: needsOf(parts)}
+			return together(parts, evaluate)
 		}
 	}
 	v, _ := evaluate(nil) // constants do not fail

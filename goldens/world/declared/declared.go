@@ -1,0 +1,242 @@
+// Package declared makes worlds of the rules that a suite gives its tools: conditions,
+// writes, results and refusals, in expressions over the state. Nothing of such a world is
+// code. Rules reads and compiles them when a suite is loaded, and is the world.Kind of the
+// suite's declared worlds.
+//
+// A call takes the first rule whose condition holds. All values are computed from the
+// state before the call; then the writes are applied together, in the order set, append,
+// delete. A refusal changes nothing.
+package declared
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+// Kind is the name by which a suite's worlds name this kind.
+const Kind = "declared"
+
+// The bounds of a declared world.
+const (
+	maxState  = 16 << 20 // bytes of a state as JSON
+	maxResult = 1 << 20  // bytes of a result as JSON
+	maxRules  = 100      // rules of a tool
+	maxLets   = 50       // names that a tool's let defines
+	maxWrites = 100      // writes of a rule
+)
+
+// Tools returns the tools that have rules, in file order.
+func (r *Rules) Tools() []tool.Spec { return r.specs }
+
+// Open opens a world in the state that s gives.
+func (r *Rules) Open(ctx context.Context, s world.Start) (world.World, error) {
+	bound, err := r.Bind(s.State)
+	if err != nil {
+		return nil, err
+	}
+	return bound.Open(ctx, s)
+}
+
+// Bind reads a state, for worlds that begin with it. A world without one begins with {}.
+// It must not be called while worlds are in use: load binds every state of a suite.
+func (r *Rules) Bind(state json.RawMessage) (world.Kind, error) {
+	if len(state) > maxState {
+		return nil, fmt.Errorf("state: has %d MiB as JSON; the largest state has %d MiB", len(state)>>20, maxState>>20)
+	}
+	if len(state) == 0 {
+		state = json.RawMessage(`{}`)
+	}
+	tree, err := expression.Decode(state)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return nil, errors.New("state: must be a mapping")
+	}
+	for key := range object {
+		r.roots[key] = true
+	}
+	return &bound{Rules: r, state: object, text: expression.AppendJSON(nil, object)}, nil
+}
+
+// bound is the kind of worlds that begin with one state.
+type bound struct {
+	*Rules
+	state map[string]any
+	text  json.RawMessage
+}
+
+// Open opens a world in the bound state.
+func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
+	env := expression.Env{"state": b.state, "seed": int(s.Seed >> 11)}
+	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, shared: true, text: b.text}, nil
+}
+
+// declaredWorld is the world of one episode.
+type declaredWorld struct {
+	rules *Rules
+	zone  *time.Location
+	env   expression.Env
+	// state is shared with the kind, and so with other worlds, until the first write.
+	state  map[string]any
+	shared bool
+	text   json.RawMessage // of state; nil if it is not computed
+}
+
+// State returns the state as canonical JSON.
+func (w *declaredWorld) State(context.Context) (json.RawMessage, error) {
+	if w.text == nil {
+		w.text = expression.AppendJSON(make([]byte, 0, 4<<10), w.state)
+	}
+	if len(w.text) > maxState {
+		return nil, fmt.Errorf("the state has grown to %d MiB, and the largest has %d MiB; let the rules write less", len(w.text)>>20, maxState>>20)
+	}
+	return w.text, nil
+}
+
+// Close frees nothing.
+func (w *declaredWorld) Close() error { return nil }
+
+// Call executes a call by the rules of its tool. The error names the tool and the rule: an
+// expression that cannot be evaluated, or a write that does not fit the state.
+func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (world.Effect, error) {
+	t, ok := w.rules.tools[c.Name]
+	if !ok {
+		return world.Refuse("E_NO_TOOL", "this world has no tool %q", c.Name), nil
+	}
+	args, err := expression.Decode(c.Args)
+	if err != nil {
+		return world.Effect{}, fmt.Errorf("tool %s: arguments: %w", c.Name, err)
+	}
+	e := evaluation{tool: t, env: w.env}
+	w.env["args"] = args
+	if t.usesClock {
+		local := at.In(w.zone)
+		w.env["now"], w.env["today"] = local.Format(time.RFC3339), local.Format(time.DateOnly)
+	}
+	for i := range t.rules {
+		rule := &t.rules[i]
+		effect, changes, taken, err := e.try(rule)
+		if err == nil && taken {
+			err = w.apply(changes)
+		}
+		if err != nil {
+			return world.Effect{}, fmt.Errorf("tool %s, rule %d on line %d: %w", c.Name, i+1, rule.line, err)
+		}
+		if taken {
+			return effect, nil
+		}
+	}
+	return world.Effect{}, fmt.Errorf("tool %s: no rule holds; let the last rule have no when", c.Name)
+}
+
+// apply makes the changes, in a state of the world's own.
+func (w *declaredWorld) apply(changes []change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if w.shared {
+		own, err := expression.Plain(w.state, 4*maxState)
+		if err != nil {
+			return err
+		}
+		w.state, w.shared = own.(map[string]any), false
+		w.env["state"] = w.state
+	}
+	w.text = nil
+	return apply(w.state, changes)
+}
+
+// evaluation is one call: which of the tool's names have been computed.
+type evaluation struct {
+	tool *declaredTool
+	env  expression.Env
+	done [maxLets]bool
+}
+
+// eval evaluates p after the names of let that it uses, each once a call. A name that no
+// expression needs is not computed, so it may fail where its value does not exist.
+func (e *evaluation) eval(p program) (any, error) {
+	for _, i := range p.lets {
+		if e.done[i] {
+			continue
+		}
+		let := e.tool.lets[i]
+		v, err := let.Eval(e.env)
+		if err != nil {
+			return nil, fmt.Errorf("let %s: %w", let.name, err)
+		}
+		e.env[let.name], e.done[i] = v, true
+	}
+	return p.Eval(e.env)
+}
+
+// try computes what a rule does if its condition holds.
+func (e *evaluation) try(r *rule) (effect world.Effect, changes []change, taken bool, err error) {
+	if r.when.Program != nil {
+		v, err := e.eval(r.when)
+		if err != nil {
+			return effect, nil, false, fmt.Errorf("when: %w", err)
+		}
+		holds, ok := v.(bool)
+		if !ok {
+			return effect, nil, false, fmt.Errorf("when: must be true or false, but is %s", expression.Kind(v))
+		}
+		if !holds {
+			return effect, nil, false, nil
+		}
+	}
+	if r.code != "" {
+		message, err := e.text(r.message)
+		if err != nil {
+			return effect, nil, false, fmt.Errorf("error: %w", err)
+		}
+		return world.Refuse(r.code, "%s", message), nil, true, nil
+	}
+	if effect.Value, err = e.result(r); err != nil {
+		return effect, nil, false, fmt.Errorf("returns: %w", err)
+	}
+	effect.Outcome = tool.OK
+	if effect.Harm, err = e.text(r.harm); err != nil {
+		return effect, nil, false, fmt.Errorf("harm: %w", err)
+	}
+	changes, err = e.changes(r)
+	effect.Changed = len(changes) > 0
+	return effect, changes, true, err
+}
+
+// result computes what a rule returns; null if it says nothing.
+func (e *evaluation) result(r *rule) (json.RawMessage, error) {
+	if r.fixed != nil {
+		return r.fixed, nil
+	}
+	v, err := e.eval(r.returns)
+	if err != nil {
+		return nil, err
+	}
+	return expression.JSON(v, maxResult)
+}
+
+// text computes a message; empty if there is none.
+func (e *evaluation) text(p program) (string, error) {
+	if p.Program == nil {
+		return "", nil
+	}
+	v, err := e.eval(p)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	out, err := expression.JSON(v, maxResult)
+	return string(out), err
+}

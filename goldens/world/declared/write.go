@@ -1,0 +1,174 @@
+package declared
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cupel-eval/cupel/goldens/internal/expression"
+	"github.com/cupel-eval/cupel/goldens/internal/state"
+)
+
+// operation is what a write does at its path.
+type operation string
+
+// The operations, in the order in which a rule's writes are applied.
+const (
+	set      operation = "set"
+	appendTo operation = "append"
+	remove   operation = "delete"
+)
+
+// write is one write of a rule.
+type write struct {
+	operation
+	path  []program
+	value program
+}
+
+// change is a write whose path and value are computed.
+type change struct {
+	operation
+	path  state.Path
+	value any
+}
+
+// changes computes the paths and values of a rule's writes, before any is applied.
+func (e *evaluation) changes(r *rule) ([]change, error) {
+	out := make([]change, len(r.writes))
+	for i, w := range r.writes {
+		c, err := change{operation: w.operation}, error(nil)
+		if c.path, err = e.path(w.path); err == nil && w.operation != remove {
+			var v any
+			if v, err = e.eval(w.value); err == nil {
+				c.value, err = expression.Plain(v, maxState)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.operation, err)
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// path computes the keys of a path.
+func (e *evaluation) path(keys []program) (state.Path, error) {
+	out := make(state.Path, len(keys))
+	for i, key := range keys {
+		v, err := e.eval(key)
+		if err != nil {
+			return nil, err
+		}
+		switch v := v.(type) {
+		case string:
+			out[i] = v
+		case int:
+			out[i] = strconv.Itoa(v)
+		default:
+			return nil, fmt.Errorf("key %d of the path must be a string or a whole number, but is %s", i+1, expression.Kind(v))
+		}
+	}
+	return out, nil
+}
+
+// apply makes the changes in the state, one after the other. If one does not fit, it takes
+// back those before it.
+func apply(root map[string]any, changes []change) error {
+	undo := make([]slot, 0, len(changes))
+	for _, c := range changes {
+		s, err := c.apply(root)
+		if err != nil {
+			for _, s := range slices.Backward(undo) {
+				s.restore()
+			}
+			return fmt.Errorf("%s %s: %w", c.operation, c.path, err)
+		}
+		undo = append(undo, s)
+	}
+	return nil
+}
+
+// apply makes a change and returns the slot that it changed.
+func (c *change) apply(root map[string]any) (slot, error) {
+	s, err := find(root, c.path)
+	switch {
+	case err != nil:
+		return s, err
+	case !s.exists && (c.operation != set || s.object == nil):
+		return s, missing(c.path)
+	case c.operation == set:
+		s.put(c.value)
+	case c.operation == appendTo:
+		list, ok := s.old.([]any)
+		if !ok {
+			return s, fmt.Errorf("there is %s, and only a list can be appended to", expression.Kind(s.old))
+		}
+		s.put(append(list, c.value))
+	case s.object != nil:
+		delete(s.object, s.key)
+	default: // an item of a list: the list becomes shorter
+		index, items := s.index, s.list
+		if s, err = find(root, c.path[:len(c.path)-1]); err != nil {
+			return s, err
+		}
+		s.put(slices.Delete(slices.Clone(items), index, index+1))
+	}
+	return s, nil
+}
+
+// slot is a member of an object, or an item of a list, and what it held when it was found.
+type slot struct {
+	object map[string]any // nil for an item
+	key    string
+	list   []any
+	index  int
+	old    any
+	exists bool
+}
+
+// find returns the slot that a path leads to. All but its last key must exist.
+func find(root map[string]any, path state.Path) (s slot, err error) {
+	var node any = root
+	for i, key := range path {
+		if i > 0 && !s.exists {
+			return s, missing(path[:i])
+		}
+		switch at := node.(type) {
+		case map[string]any:
+			s = slot{object: at, key: key}
+			s.old, s.exists = at[key]
+		case []any:
+			n, err := strconv.Atoi(key)
+			s = slot{list: at, index: n, exists: err == nil && n >= 0 && n < len(at)}
+			if s.exists {
+				s.old = at[n]
+			}
+		default:
+			return s, fmt.Errorf("%s is %s, which has no members", path[:i], expression.Kind(node))
+		}
+		node = s.old
+	}
+	return s, nil
+}
+
+func (s *slot) put(v any) {
+	if s.object != nil {
+		s.object[s.key] = v
+	} else {
+		s.list[s.index] = v
+	}
+}
+
+// restore gives the slot what it held when it was found.
+func (s *slot) restore() {
+	if s.object != nil && !s.exists {
+		delete(s.object, s.key)
+		return
+	}
+	s.put(s.old)
+}
+
+func missing(path state.Path) error {
+	return fmt.Errorf("the state has no %s; guard the rule with a when, or set what is above it first", path)
+}
