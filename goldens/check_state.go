@@ -10,7 +10,6 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/state"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
-	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // StateCheck is what the final state of a task's world must be at a path.
@@ -169,14 +168,11 @@ func (s *scorer) unchanged(e Expect) {
 	var wrong []string
 	for _, text := range e.Unchanged {
 		for _, c := range changesBelow(text, s.o) {
-			wrong = append(wrong, fmt.Sprintf("%s: want %s as at the start, got %s", clip.Bytes(c.Path.String(), maxPathShown), state.Show(c.From), state.Show(c.To)))
+			wrong = append(wrong, fmt.Sprintf("%s: want %s as at the start, got %s", state.Shorten(c.Path), state.Show(c.From), state.Show(c.To)))
 		}
 	}
 	s.wrongState("unchanged", wrong)
 }
-
-// maxPathShown bounds a path in a text, in bytes: models choose keys.
-const maxPathShown = 120
 
 // changesBelow lists what an episode changed at or below a path.
 func changesBelow(path string, o Outcome) []state.Change {

@@ -242,6 +242,10 @@ type Called struct {
 	Deduped bool
 	// Result is the value the tool returned; nil unless Outcome is ok.
 	Result []byte
+	// Changed says that the call changed the state of the world, Harm why that does harm;
+	// empty if the world says of no harm.
+	Changed bool
+	Harm    string
 }
 
 // Executed reports whether the call ran its tool: it was neither rejected nor answered

@@ -65,17 +65,22 @@ type scorer struct {
 func newScorer(t Task, o Outcome) *scorer {
 	s := &scorer{task: t, o: o, answer: answer.Read(o.Answer, t.World.Now.Year()), folded: answer.Fold(o.Answer)}
 	for _, c := range o.Calls {
-		args, _ := match.DecodeArgs(c.Call.Args) // nil, which only any arguments match
-		s.asked = append(s.asked, madeCall{c, args})
-		if made(c) {
-			s.calls = append(s.calls, madeCall{c, args})
-		}
+		s.add(c)
 	}
 	for _, c := range o.Asked {
 		args, _ := match.DecodeArgs(c.Args)
 		s.asked = append(s.asked, madeCall{Called{Call: c, Outcome: tool.Rejected}, args})
 	}
 	return s
+}
+
+// add adds a call.
+func (s *scorer) add(c Called) {
+	args, _ := match.DecodeArgs(c.Call.Args) // nil, which only any arguments match
+	s.asked = append(s.asked, madeCall{c, args})
+	if made(c) {
+		s.calls = append(s.calls, madeCall{c, args})
+	}
 }
 
 // made reports whether a call counts as made: a rejected one never happened,

@@ -34,8 +34,13 @@ func Diff(from, to json.RawMessage) []Change {
 func Hash(of json.RawMessage) string { return state.Hash(of) }
 
 // States returns the initial state and the present one, as canonical JSON; nil if the
-// world has none that can change.
-func (w *Environment) States() (initial, now json.RawMessage) { return w.initial, w.now }
+// world has none that can change, or if there is no environment.
+func (w *Environment) States() (initial, now json.RawMessage) {
+	if w == nil {
+		return nil, nil
+	}
+	return w.initial, w.now
+}
 
 // read reads the state of the world and checks what others rely on.
 func (w *Environment) read(ctx context.Context) (now json.RawMessage, err error) {

@@ -23,6 +23,8 @@ func columnsOf(fields []any) []column {
 			out = append(out, scalar[int32]{p, parquet.Value.Int32})
 		case *int64:
 			out = append(out, scalar[int64]{p, parquet.Value.Int64})
+		case **bool:
+			out = append(out, optional[bool]{p, parquet.Value.Boolean})
 		case **int32:
 			out = append(out, optional[int32]{p, parquet.Value.Int32})
 		case **int64:

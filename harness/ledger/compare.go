@@ -69,6 +69,8 @@ func sameField(a, b any) bool {
 		return *p == *b.(*int32)
 	case *int64:
 		return *p == *b.(*int64)
+	case **bool:
+		return samePointer(*p, *b.(**bool))
 	case **int32:
 		return samePointer(*p, *b.(**int32))
 	case **int64:

@@ -127,6 +127,11 @@ func (d *decoder) field(f any) {
 		*p = d.int32()
 	case *int64:
 		*p = d.int()
+	case **bool:
+		*p = nil
+		if d.bool() {
+			*p = new(d.bool())
+		}
 	case **int32:
 		*p = nil
 		if d.bool() {

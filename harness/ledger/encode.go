@@ -55,6 +55,10 @@ func (e *encoder) field(f any) {
 		e.int(int64(*p))
 	case *int64:
 		e.int(*p)
+	case **bool:
+		if e.present(*p != nil) {
+			e.bool(**p)
+		}
 	case **int32:
 		if e.present(*p != nil) {
 			e.int(int64(**p))

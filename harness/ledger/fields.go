@@ -7,7 +7,7 @@ package ledger
 type record[T any] interface {
 	*T
 	// fields appends a pointer to every column; their types are *string, *bool,
-	// *int32, *int64, **int32, **int64, **float64, *[]string and *[]Check.
+	// *int32, *int64, **bool, **int32, **int64, **float64, *[]string and *[]Check.
 	fields(dst []any) []any
 	key() *Key
 }
@@ -36,7 +36,8 @@ func (e *Episode) fields(dst []any) []any {
 	dst = append(e.Key.fields(dst), &e.Status, &e.StopReason, &e.ExpectedStatus, &e.Solved, &e.Checks, &e.Answer,
 		&e.Steps, &e.ToolCalls, &e.Clarifies, &e.Violations, &e.ThrashEvents, &e.StallEvents)
 	return append(e.Tokens.fields(dst), &e.CostNanoUSD, &e.TsStart, &e.ElapsedUs, &e.InfraError, &e.ErrorKind, &e.ErrorText,
-		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest)
+		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest,
+		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason)
 }
 
 func (t *Turn) fields(dst []any) []any {
@@ -52,5 +53,5 @@ func (t *Turn) fields(dst []any) []any {
 func (c *ToolCall) fields(dst []any) []any {
 	return append(c.Key.fields(dst), &c.Seq, &c.Turn, &c.ActionID, &c.ParentActionID, &c.ToolName, &c.ArgsHash, &c.IdempotencyKey,
 		&c.RetryIndex, &c.TsStart, &c.TsEnd, &c.DurationUs, &c.Outcome, &c.ErrorCode, &c.Deduped, &c.CircuitOpen, &c.DurationSpike,
-		&c.StepsUsed, &c.ToolCallsUsed, &c.TokensUsed)
+		&c.StepsUsed, &c.ToolCallsUsed, &c.TokensUsed, &c.Changes, &c.ChangedPaths)
 }

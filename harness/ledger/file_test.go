@@ -130,14 +130,14 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 6(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, "cupel version 7(build ledger)", f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
 	require.Equal(t, []byte{0, 64, 0, 0}, column.Statistics.MinValue, "16384, little-endian")
-	for key, want := range map[string]string{keyVersion: "6", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	for key, want := range map[string]string{keyVersion: "7", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
@@ -270,10 +270,10 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("7", "abc", "turns"), []string{`version "7"`, "reads version 6", "code_version"}},
-		{"claims the digest of other columns", forge("6", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
+		{"unknown digest", forge("8", "abc", "turns"), []string{`version "8"`, "reads version 7", "code_version"}},
+		{"claims the digest of other columns", forge("7", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
 		{"the same columns, an older version", forge("3", schemaDigest(schemaText[Turn]()), "turns"), []string{`version "3"`, "run again"}},
-		{"another table", forge("7", "abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
+		{"another table", forge("8", "abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
 		{"empty", nil, []string{"cut short"}},
 		{"only magic", []byte("PAR1\x00\x00\x00\x00PAR1"), []string{"damaged"}},

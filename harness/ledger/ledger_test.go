@@ -37,7 +37,11 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 		Violations: int32(i % 3), ThrashEvents: int32(i % 2), StallEvents: int32(i % 2), Tokens: sampleTokens(r, i), CostNanoUSD: some(r, i, 1e6),
 		TsStart: start, ElapsedUs: r.Int64N(1e8), InfraError: i%7 == 0, ErrorKind: []string{"", "rate_limit"}[i%2],
 		ErrorText: []string{"", "429 too many requests"}[i%2], CassetteDigest: hexID(r), SuiteDigest: "5f0c", ConfigDigest: "77ab",
+		StateBefore: []string{"", "0a"}[i%2], StateAfter: []string{"", "0a", "", "1b"}[i%4], HarmReason: []string{"", "", "", "stock changed"}[i%4],
 	}}
+	if i%2 > 0 {
+		rec.Episode.Harm = new(i%4 == 3)
+	}
 	for c := range i % 4 {
 		rec.Episode.Checks = append(rec.Episode.Checks, Check{Name: fmt.Sprint("answer_", c), Passed: c%2 == 0, Detail: []string{"", "want 3, got 4"}[c%2]})
 	}
@@ -66,6 +70,10 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 			Outcome: []string{"ok", "error"}[t%2], ErrorCode: []string{"", "not_found"}[t%2], Deduped: t == 2, CircuitOpen: t == 3, DurationSpike: t == 1,
 			StepsUsed: int32(t + 1), ToolCallsUsed: int32(t + 1), TokensUsed: int64(t) * 900,
 		})
+		if i%2 > 0 {
+			call := &rec.ToolCalls[t]
+			call.Changes, call.ChangedPaths = new(int32(t%2)), [][]string{nil, {"orders.O7.status"}}[t%2]
+		}
 	}
 	return rec
 }

@@ -130,6 +130,10 @@ type ToolCall struct {
 	StepsUsed     int32 `parquet:"steps_used"`
 	ToolCallsUsed int32 `parquet:"tool_calls_used"`
 	TokensUsed    int64 `parquet:"tokens_used"`
+	// Changes is how many values of the world's state the call changed; null if the world
+	// has no state that can change. ChangedPaths are where, the first few.
+	Changes      *int32   `parquet:"changes,optional"`
+	ChangedPaths []string `parquet:"changed_paths,list"`
 }
 
 // Check is one scored expectation of a task.
@@ -176,6 +180,14 @@ type Episode struct {
 	CassetteDigest string `parquet:"cassette_digest"`
 	SuiteDigest    string `parquet:"suite_digest,dict"`
 	ConfigDigest   string `parquet:"config_digest,dict"`
+	// StateBefore and StateAfter are the SHA-256 hex of the world's state at the start and
+	// the end; empty if the world has no state that can change.
+	StateBefore string `parquet:"state_before,dict"`
+	StateAfter  string `parquet:"state_after,dict"`
+	// Harm says that a change did harm, HarmReason which one and why. It is null where
+	// nothing can change, and where the episode has no result.
+	Harm       *bool  `parquet:"harm,optional"`
+	HarmReason string `parquet:"harm_reason,dict"`
 }
 
 // Rows are the three tables of a run, each sorted by plan order: task,

@@ -10,7 +10,7 @@ import (
 // schemaVersion counts changes of the columns of any table, of the order of the
 // rows, of their digests and of the journal. Parquet files and journal frames
 // carry it.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // Keys of the file metadata. keySeal covers the file itself, see seal.
 const (

@@ -121,7 +121,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	e := &rows.Episode
 	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil
-	e.Solved, e.Checks = false, nil
+	e.Solved, e.Checks, e.Harm, e.HarmReason = false, nil, nil, ""
 	rows.Turns = slices.Clone(rows.Turns)
 	for i := range rows.Turns {
 		rows.Turns[i].CostNanoUSD, rows.Turns[i].PriceDigest = nil, ""

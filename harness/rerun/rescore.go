@@ -44,6 +44,9 @@ type RescoredEpisode struct {
 	Is        bool           `json:"is_solved"`
 	WasChecks []ledger.Check `json:"was_checks"`
 	IsChecks  []ledger.Check `json:"is_checks"`
+	// WasHarm and IsHarm say which change did harm; absent if none did.
+	WasHarm string `json:"was_harm,omitempty"`
+	IsHarm  string `json:"is_harm,omitempty"`
 }
 
 // Rescore scores the episodes of a run by the checks of today's suite and writes
@@ -105,14 +108,15 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 	name := drive.EpisodeName(old.TaskID, old.Candidate, int(old.Trial))
 	took := &rows.Episode
 	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
+	took.Harm, took.HarmReason = now.Harm, now.HarmReason
 	if d, same := rows.Diff(again); !same {
 		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
 	}
 	out.Episodes++
-	if old.Solved != now.Solved || !sameChecks(old.Checks, now.Checks) {
+	if old.Solved != now.Solved || old.HarmReason != now.HarmReason || !sameChecks(old.Checks, now.Checks) {
 		out.Changed = append(out.Changed, RescoredEpisode{
 			Task: old.TaskID, Candidate: old.Candidate, Trial: int(old.Trial),
-			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks,
+			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks, WasHarm: old.HarmReason, IsHarm: now.HarmReason,
 		})
 	}
 	return nil

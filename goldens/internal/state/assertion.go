@@ -158,7 +158,7 @@ func (a Assertion) want(op string) string {
 func got(op string, value json.RawMessage, missing Path, found bool) string {
 	switch {
 	case !found:
-		return "nothing: there is no " + clip.Bytes(missing.String(), maxShown)
+		return "nothing: there is no " + Shorten(missing)
 	case op == "count" && holdsOthers(value):
 		return fmt.Sprint(size(value))
 	}
@@ -175,6 +175,9 @@ func Show(value json.RawMessage) string {
 	}
 	return clip.Bytes(string(value), maxShown)
 }
+
+// Shorten writes a path, bounded: models choose keys.
+func Shorten(p Path) string { return clip.Bytes(p.String(), maxShown) }
 
 // size counts members or items.
 func size(value json.RawMessage) (n int) {

@@ -61,7 +61,7 @@ func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 	}
 	return &driver{
 		Env: &Env{}, Planned: p, ids: newIDs(p.Seed), clock: world.Now, machine: m,
-		world: opened, rows: rowBuilder{Planned: p, actions: map[int]string{}},
+		world: opened, rows: rowBuilder{Planned: p, actions: map[int]string{}, world: opened},
 	}
 }
 

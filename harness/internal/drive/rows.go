@@ -43,7 +43,8 @@ type rowBuilder struct {
 	used      guard.Used
 	clarifies int
 	called    []goldens.Called
-	wanted    []tool.Call // what turns asked for, carried out or not
+	world     *world.Environment // nil until it is open
+	wanted    []tool.Call        // what turns asked for, carried out or not
 	cycles    int
 }
 
@@ -173,12 +174,30 @@ func (b *rowBuilder) tool(c agent.CallTool, res world.Effect, action string, sta
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
 		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
 	})
+	if initial, _ := b.world.States(); initial != nil {
+		t := &b.tools[len(b.tools)-1]
+		t.Changes, t.ChangedPaths = new(int32(len(res.Changes))), changedPaths(res.Changes)
+	}
 	outcome := res.Outcome
 	if c.CircuitOpen {
 		outcome = tool.Rejected // the model is told error; nothing was executed
 	}
-	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value})
+	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value, Changed: len(res.Changes) > 0, Harm: res.Harm})
 	return len(b.tools) - 1
+}
+
+// The bounds of the paths that a row of a tool call lists: models choose keys.
+const (
+	maxPaths     = 10
+	maxPathBytes = 120
+)
+
+// changedPaths are the paths of changes, the first few.
+func changedPaths(changes []world.Change) (out []string) {
+	for _, c := range changes[:min(len(changes), maxPaths)] {
+		out = append(out, clip.Bytes(c.Path, maxPathBytes))
+	}
+	return out
 }
 
 // toolDone writes the counters and the signal after the machine has seen the result.
@@ -197,6 +216,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		TsStart: b.Task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
 		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config,
 	}
+	ep.StateBefore, ep.StateAfter = world.Hash(o.StateBefore), world.Hash(o.StateAfter)
 	if len(b.Task.Expect) > 0 {
 		ep.ExpectedStatus = b.Task.Expect[0].Status
 	}
@@ -206,6 +226,10 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		ep.Status = statusOf(f.Err, ep.ErrorKind)
 	}
 	if f.Err == nil && f.Status != agent.Interrupted {
+		if o.StateBefore != nil {
+			harm := b.Task.Harm(o)
+			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
+		}
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {
@@ -251,6 +275,7 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		Calls: b.called, Asked: b.wanted, CycleEvents: b.cycles, Steps: b.used.Steps, Clarifies: b.clarifies, ModelCalls: len(b.turns),
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.Task.World.Now),
 	}
+	o.StateBefore, o.StateAfter = b.world.States()
 	for _, t := range b.turns {
 		if t.Role == turn.RoleCompress || t.ErrorKind != "" {
 			continue // no decision of the agent, or none that it came to

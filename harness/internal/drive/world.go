@@ -26,6 +26,7 @@ func openWorld(ctx context.Context, e *driver) (err error) {
 		task.World.Maker = k
 	}
 	if e.world, err = goldens.OpenWorld(ctx, task, uint64(NewSeed(0, task.ID, "", trial).Int64())); err == nil {
+		e.rows.world = e.world
 		return nil
 	}
 	if e.recorder != nil && e.Mode == recorder.Record {

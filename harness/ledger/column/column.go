@@ -179,6 +179,8 @@ func (v *Vector) add(field any) bool {
 		v.Numbers = append(v.Numbers, float64(*p))
 	case *int64:
 		v.Numbers = append(v.Numbers, float64(*p))
+	case **bool:
+		v.Bools, v.Nulls = append(v.Bools, *p != nil && **p), append(v.Nulls, *p == nil)
 	case **int32:
 		addOptional(v, *p)
 	case **int64:

@@ -1,6 +1,7 @@
 package column
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -27,7 +28,7 @@ func (v *Vector) readPage(page parquet.Page, kind Kind, words *dictionary) error
 		return errors.New("numbers with a dictionary, which cupel does not write")
 	}
 	if kind == Bool {
-		return v.addBools(data.Boolean(), rows)
+		return v.addBools(data.Boolean(), page.DefinitionLevels(), rows)
 	}
 	from := len(v.Numbers)
 	var ok bool
@@ -102,12 +103,23 @@ func (v *Vector) spread(levels []byte, from int) error {
 	return nil
 }
 
-func (v *Vector) addBools(bits []byte, rows int) error {
-	if len(bits) < (rows+7)/8 {
+// addBools appends rows. levels are nil where every row has a value; a row of level 0 has
+// none.
+func (v *Vector) addBools(bits, levels []byte, rows int) error {
+	values := rows - bytes.Count(levels, []byte{0})
+	if len(bits) < (values+7)/8 || levels != nil && len(levels) != rows {
 		return fmt.Errorf("a page of %d bytes for %d rows", len(bits), rows)
 	}
+	next := 0
 	for i := range rows {
-		v.Bools = append(v.Bools, bits[i/8]>>(i%8)&1 == 1)
+		null := levels != nil && levels[i] == 0
+		v.Bools = append(v.Bools, !null && bits[next/8]>>(next%8)&1 == 1)
+		if levels != nil {
+			v.Nulls = append(v.Nulls, null)
+		}
+		if !null {
+			next++
+		}
 	}
 	return nil
 }
