@@ -118,7 +118,7 @@ func newSuite(p *process) *cobra.Command {
 	for _, c := range []*cobra.Command{lint, list} {
 		suiteFlags(c)
 	}
-	cmd.AddCommand(lint, list, schema, newSuiteAdd(p))
+	cmd.AddCommand(lint, list, schema, newSuiteAdd(p), newSuitePlay(p))
 	return cmd
 }
 

@@ -10,6 +10,16 @@ import (
 // scripted. It returns nil if the suite has no playbook.yaml. The error joins a
 // *goldens.Problem for every fault, ordered by line.
 func Playbook(s *goldens.Suite) (*playbook.Book, error) {
+	tasks, err := PlaybookTasks(s)
+	if err != nil {
+		return nil, err
+	}
+	return playbook.Read(s.FS, s.Path, tasks)
+}
+
+// PlaybookTasks returns what playbooks need to know of the tasks of a suite that are not
+// scripted, in the order of the suite.
+func PlaybookTasks(s *goldens.Suite) (tasks []playbook.Task, err error) {
 	all, err := tool.NewSet(s.Tools)
 	if err != nil {
 		return nil, err
@@ -20,7 +30,6 @@ func Playbook(s *goldens.Suite) (*playbook.Book, error) {
 			writes = append(writes, spec.Name)
 		}
 	}
-	var tasks []playbook.Task
 	for _, t := range s.Tasks {
 		if t.Scripted {
 			continue
@@ -31,5 +40,5 @@ func Playbook(s *goldens.Suite) (*playbook.Book, error) {
 		}
 		tasks = append(tasks, task)
 	}
-	return playbook.Read(s.FS, s.Path, tasks)
+	return tasks, nil
 }

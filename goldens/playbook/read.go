@@ -29,8 +29,7 @@ func Read(fsys fs.FS, label string, tasks []Task) (*Book, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	r := &reader{tasks: tasks, book: &Book{}, found: &yamlfile.Findings{}, lines: map[string]int{}, written: map[*Play]string{}}
-	src := &yamlfile.Source{File: path.Join(label, File), Found: r.found}
+	r := newReader(path.Join(label, File), tasks)
 	var text []byte
 	if err == nil {
 		text, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
@@ -38,13 +37,11 @@ func Read(fsys fs.FS, label string, tasks []Task) (*Book, error) {
 	}
 	switch {
 	case err != nil:
-		src.Failf(1, "", "cannot read the file: %v", err)
+		r.src.Failf(1, "", "cannot read the file: %v", err)
 	case len(text) > maxBytes:
-		src.Failf(1, "", "the file is larger than %d MiB", maxBytes>>20)
+		r.src.Failf(1, "", "the file is larger than %d MiB", maxBytes>>20)
 	default:
-		if root, ok := src.Parse(text); ok {
-			r.read(root)
-		}
+		r.text(text)
 	}
 	if err := r.found.Join(); err != nil {
 		return nil, err
@@ -57,12 +54,23 @@ type reader struct {
 	tasks []Task
 	book  *Book
 	found *yamlfile.Findings
+	src   *yamlfile.Source
 	lines map[string]int // of a task's solution, by its id
 	// written is the text of a solution, to compare it with others.
 	written map[*Play]string
 }
 
-func (r *reader) read(root yamlfile.Place) {
+func newReader(file string, tasks []Task) *reader {
+	found := &yamlfile.Findings{}
+	return &reader{tasks: tasks, book: &Book{}, found: found, src: &yamlfile.Source{File: file, Found: found}, lines: map[string]int{}, written: map[*Play]string{}}
+}
+
+// text reads the whole file.
+func (r *reader) text(text []byte) {
+	root, ok := r.src.Parse(text)
+	if !ok {
+		return
+	}
 	o := root.Object([]string{"playbook", "equivalent"})
 	p, ok := o.Need("playbook")
 	if !ok {
@@ -74,7 +82,7 @@ func (r *reader) read(root yamlfile.Place) {
 	if p, ok := o.Get("equivalent"); ok {
 		r.readExcuses(p)
 	}
-	r.ambiguous(root)
+	r.ambiguous()
 	for _, t := range r.tasks {
 		solved := func(p *Play) bool { return plain(p.task.Request) == plain(t.Request) && p.sameOffer(t) }
 		if !slices.ContainsFunc(r.book.plays, solved) {
@@ -135,7 +143,7 @@ func (r *reader) ids() (out []string) {
 }
 
 // ambiguous reports tasks that a prompt cannot tell apart and whose solutions differ.
-func (r *reader) ambiguous(root yamlfile.Place) {
+func (r *reader) ambiguous() {
 	seen := map[string]*Play{}
 	for _, p := range r.book.plays {
 		key := plain(p.task.Request) + "\n" + fmt.Sprint(slices.Sorted(maps.Keys(p.offer())))
@@ -145,7 +153,7 @@ func (r *reader) ambiguous(root yamlfile.Place) {
 			continue
 		}
 		if r.written[first] != r.written[p] {
-			root.Src.Failf(r.lines[p.task.ID], "playbook."+p.task.ID, "task %s has the request and tools of task %s, on line %d, but another solution: a prompt cannot tell them apart; give both the same, such as \"%[2]s, %[1]s:\"", p.task.ID, first.task.ID, r.lines[first.task.ID])
+			r.src.Failf(r.lines[p.task.ID], "playbook."+p.task.ID, "task %s has the request and tools of task %s, on line %d, but another solution: a prompt cannot tell them apart; give both the same, such as \"%[2]s, %[1]s:\"", p.task.ID, first.task.ID, r.lines[first.task.ID])
 		}
 	}
 }

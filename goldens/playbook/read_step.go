@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
@@ -146,7 +148,10 @@ func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth
 		after := s.names
 		s.names = before
 		s.names[errorName] = true
-		block := s.block(p, depth+1)
+		block := []step{}
+		if p.Value().Kind != yaml.SequenceNode || len(p.Items()) > 0 { // an empty one goes on
+			block = s.block(p, depth+1)
+		}
 		st.onError = &block
 		s.names = after
 		s.leave(st, block)
