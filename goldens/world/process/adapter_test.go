@@ -44,6 +44,18 @@ func adapter(t testing.TB) (dir string) {
 	return dir
 }
 
+// pythonAirline is the world of score.py behind the adapter.
+func pythonAirline(t testing.TB) process.Kind {
+	t.Helper()
+	testkit.Shared(t, "published", "tau-airline", "score.py")
+	dir := adapter(t)
+	program, err := os.ReadFile(filepath.Join("testdata", "airline_world.py"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "airline_world.py"), program, 0o644))
+	data := filepath.Join(testkit.Root(t), "..", "shared", "published", "tau-airline")
+	return process.Kind{Command: []string{python(t), "airline_world.py", data}, Dir: dir, Timeout: time.Minute}
+}
+
 // TestAdapter runs the world of docs/worlds.md.
 func TestAdapter(t *testing.T) {
 	k := process.Kind{Command: []string{python(t), "library_world.py"}, Dir: adapter(t), Timeout: 30 * time.Second}
@@ -82,16 +94,9 @@ func TestAdapter(t *testing.T) {
 }
 
 // TestAirlineInPython: the world of score.py behind the adapter agrees with the Go world on
-// results and states. The harness test below makes all calls; this one makes a few.
+// results and states. TestAirlineRun makes all calls; this one makes a few.
 func TestAirlineInPython(t *testing.T) {
-	dir := adapter(t)
-	program, err := os.ReadFile(filepath.Join("testdata", "airline_world.py"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "airline_world.py"), program, 0o644))
-	testkit.Shared(t, "published", "tau-airline", "score.py")
-	k := process.Kind{
-		Command: []string{python(t), "airline_world.py", filepath.Join(testkit.Root(t), "..", "shared", "published", "tau-airline")}, Dir: dir, Timeout: time.Minute,
-	}
+	k := pythonAirline(t)
 	other := goAirline(t)
 	for i, c := range conversations(t)[:4] {
 		results, state := execute(t, k, c.calls)

@@ -43,22 +43,19 @@ type Kind struct {
 	// Command is the program and its arguments; it is not run by a shell.
 	Command []string
 	// Dir is the folder in which the command runs.
-	Dir string `json:"-"`
+	Dir string
 	// MCP says that the command is an MCP server with the extra methods reset and state.
-	MCP bool `json:",omitempty"`
+	MCP bool
 	// Timeout bounds the start and each answer; 0 means DefaultTimeout.
-	Timeout time.Duration `json:",omitempty"`
+	Timeout time.Duration
 	// Env names the environment variables that the command gets besides the ones that
 	// docs/worlds.md lists. Runs treat their values as credentials.
-	Env []string `json:",omitempty"`
-	// Files are the SHA-256 hex of the files that Command names, so that a changed program
-	// changes the digest of its suite.
-	Files map[string]string `json:",omitempty"`
+	Env []string
 	// Lookup finds the variables of Env, such as os.LookupEnv; nil finds none.
-	Lookup func(name string) (string, bool) `json:"-"`
+	Lookup func(name string) (string, bool)
 	// Transport sends the requests of the worlds: a recorder over a Transport. nil means a
 	// Transport alone.
-	Transport http.RoundTripper `json:"-"`
+	Transport http.RoundTripper
 }
 
 // Tools implements world.Kind: the tools are known only to the command; see List.
@@ -88,8 +85,8 @@ func (k Kind) Open(ctx context.Context, s world.Start) (world.World, error) {
 	return w, nil
 }
 
-// List starts the command, asks it for its tools and ends it. Schemas are as the command
-// declares them.
+// List starts the command, asks it for its tools and ends it. A tool that is declared
+// without a schema takes any object.
 func (k Kind) List(ctx context.Context) ([]tool.Spec, error) {
 	w := k.open()
 	answer, err := w.ask(ctx, "tools", struct{}{}, struct{}{})
@@ -108,9 +105,9 @@ func (k Kind) List(ctx context.Context) ([]tool.Spec, error) {
 	}
 	specs := make([]tool.Spec, len(list))
 	for i, t := range list {
-		specs[i] = tool.Spec{Name: t.Name, Description: t.Description, Schema: t.Schema}
-		if t.Schema == nil {
-			specs[i].Schema = t.InputSchema
+		specs[i] = tool.Spec{Name: t.Name, Description: t.Description, Schema: json.RawMessage(`{"type":"object"}`)}
+		if given := append(t.Schema, t.InputSchema...); given != nil {
+			specs[i].Schema = given
 		}
 	}
 	return specs, nil

@@ -1,0 +1,163 @@
+package process_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/world/process"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// recordedAgent makes the calls of a recorded conversation and compares their results.
+type recordedAgent struct {
+	agent.Tally
+	conversation
+	made int
+}
+
+// Step implements agent.Machine.
+func (m *recordedAgent) Step(ev agent.Event) (r agent.Ready) {
+	m.Take(ev)
+	defer func() { r.Used = m.Used() }()
+	if returned, ok := ev.(agent.ToolReturned); ok {
+		var text string
+		if err := json.Unmarshal(returned.Result.Value, &text); err != nil || text != m.results[m.made] && m.results[m.made] != "" {
+			r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Failed, Err: fmt.Errorf("call %d of %s: got %s %s, want %s", m.made, m.calls[m.made].Name, returned.Result.Value, returned.Result.Message, m.results[m.made])}))
+			return r
+		}
+		m.made++
+	}
+	switch {
+	case m.made < len(m.calls):
+		c := m.calls[m.made]
+		key, hash, err := tool.Key(c)
+		if err != nil {
+			panic(err)
+		}
+		r.Commands = append(r.Commands, m.Tool(agent.CallTool{Call: c, Key: fmt.Sprint(m.made, key), ArgsHash: hash}))
+	case m.ended:
+		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Answered, Answer: m.said}))
+	default: // of turns the recorded agent had no more
+		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Stopped, StopReason: agent.MaxSteps}))
+	}
+	return r
+}
+
+// airlineSuite writes a suite of the recorded conversations, each a task: it is solved if
+// the reward is to be 1.
+func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Suite {
+	t.Helper()
+	var declared []struct {
+		Function struct {
+			Name, Description string
+			Parameters        json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(testkit.Shared(t, "published", "tau-airline", "tools.json"), &declared))
+	var tools, tasks []any
+	for _, d := range declared {
+		tools = append(tools, map[string]any{"name": d.Function.Name, "description": d.Function.Description, "schema": d.Function.Parameters, "repeatable": true})
+	}
+	want := expectations(t).PerTrajectory
+	for i, c := range all {
+		expect := map[string]any{"status": "answered"}
+		if len(c.outputs) > 0 {
+			expect["contains_all"] = strings.Split(strings.ToLower(strings.Join(c.outputs, "\n")), "\n")
+		} else {
+			expect["state"] = []any{map[string]any{"path": "hash", "is": want[i].GoalHash}}
+		}
+		tasks = append(tasks, map[string]any{"id": fmt.Sprintf("c%03d", i), "request": fmt.Sprint(i), "expect": expect})
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"name": "airline", "tools": tools, "defaults": map[string]any{"world": "w"}, "tasks": tasks,
+		"worlds": map[string]any{"w": map[string]any{
+			"now": "2024-05-15T20:00:00Z", "zone": "UTC",
+		}},
+	}, "", " ")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(k.Dir, "suite.yaml"), text, 0o644))
+	suite, err := load.Suite(os.DirFS(k.Dir), k.Dir)
+	require.NoError(t, err)
+	for i := range suite.Tasks {
+		suite.Tasks[i].World.Maker, suite.Tasks[i].World.Kind = k, "process"
+	}
+	return suite
+}
+
+// TestAirlineRun records the conversations in the Python world and replays them without
+// Python: all results are byte-equal, and all 200 rewards and final states those of the
+// original.
+func TestAirlineRun(t *testing.T) {
+	t.Parallel()
+	all := conversations(t)
+	if testing.Short() {
+		all = all[:10]
+	}
+	k := pythonAirline(t)
+	suite := airlineSuite(t, k, all)
+	cassettes := filepath.Join(k.Dir, "cassettes")
+	o := harness.Options{
+		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "gpt-4o", Agent: "recorded", Provider: "openai-compatible", Model: "gpt-4o"}}},
+		Parts: harness.Parts{
+			Strategies: map[string]agent.Strategy{"recorded": {New: func(p agent.Params) (agent.Machine, error) {
+				var i int
+				_, err := fmt.Sscan(p.Request, &i)
+				if p.Tools == nil || err != nil {
+					return nil, nil // it is only checked
+				}
+				return &recordedAgent{Tally: agent.Tally{Budgets: p.Budgets}, conversation: all[i]}, nil
+			}}},
+			Providers: map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return nil, nil }},
+		},
+		Rules:     harness.Rules{Policy: policy.Default()},
+		Recording: harness.Recording{Mode: recorder.Record, CassetteDir: cassettes},
+	}
+	recorded := run(t, o, all)
+	for i := range suite.Tasks {
+		k.Command = []string{"no-python-here"}
+		suite.Tasks[i].World.Maker = k
+	}
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(cassettes)
+	require.Equal(t, recorded, run(t, o, all))
+}
+
+// run runs the conversations, compares what became of them with the expectations, and
+// returns the hashes of their final states.
+func run(t *testing.T, o harness.Options, all []conversation) (states []string) {
+	t.Helper()
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Len(t, res.Rows.Episodes, len(all))
+	want, other, calls := expectations(t).PerTrajectory, goAirline(t), 0
+	for _, c := range res.Rows.ToolCalls {
+		require.Equal(t, string(tool.OK), c.Outcome, c.TaskID)
+		calls++
+	}
+	for i, e := range res.Rows.Episodes {
+		require.False(t, e.InfraError, "%s", e.TaskID)
+		require.Equal(t, want[i].Reward == 1, e.Solved, e.TaskID)
+		_, state := execute(t, other, all[i].calls)
+		require.Equal(t, fmt.Sprintf("%x", sha256.Sum256(state)), e.StateAfter, e.TaskID)
+		states = append(states, e.StateAfter)
+	}
+	if len(all) == 200 {
+		require.Equal(t, 1164, calls)
+	}
+	return states
+}
