@@ -37,11 +37,15 @@ func (m *recordedAgent) Step(ev agent.Event) (r agent.Ready) {
 	defer func() { r.Used = m.Used() }()
 	if returned, ok := ev.(agent.ToolReturned); ok {
 		var text string
-		if err := json.Unmarshal(returned.Result.Value, &text); err != nil || text != m.results[m.made] && m.results[m.made] != "" {
+		if want := m.results[m.made]; want != "" && (json.Unmarshal(returned.Result.Value, &text) != nil || text != want) {
 			r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Failed, Err: fmt.Errorf("call %d of %s: got %s %s, want %s", m.made, m.calls[m.made].Name, returned.Result.Value, returned.Result.Message, m.results[m.made])}))
 			return r
 		}
 		m.made++
+	}
+	if _, stopped := ev.(agent.Cancelled); stopped {
+		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Interrupted}))
+		return r
 	}
 	switch {
 	case m.made < len(m.calls):
@@ -57,6 +61,25 @@ func (m *recordedAgent) Step(ev agent.Event) (r agent.Ready) {
 		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Stopped, StopReason: agent.MaxSteps}))
 	}
 	return r
+}
+
+// recordedOptions are those of a run in which task i makes the calls of all[i].
+func recordedOptions(suite *goldens.Suite, all []conversation) harness.Options {
+	return harness.Options{
+		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "agent", Agent: "recorded", Provider: "openai-compatible", Model: "any"}}},
+		Parts: harness.Parts{
+			Strategies: map[string]agent.Strategy{"recorded": {New: func(p agent.Params) (agent.Machine, error) {
+				var i int
+				_, err := fmt.Sscan(p.Request, &i)
+				if p.Tools == nil || err != nil {
+					return nil, nil // it is only checked
+				}
+				return &recordedAgent{Tally: agent.Tally{Budgets: p.Budgets}, conversation: all[i]}, nil
+			}}},
+			Providers: map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return nil, nil }},
+		},
+		Rules: harness.Rules{Policy: policy.Default()},
+	}
 }
 
 // airlineSuite writes a suite of the recorded conversations, each a task: it is solved if
@@ -112,22 +135,8 @@ func TestAirlineRun(t *testing.T) {
 	k := pythonAirline(t)
 	suite := airlineSuite(t, k, all)
 	cassettes := filepath.Join(k.Dir, "cassettes")
-	o := harness.Options{
-		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "gpt-4o", Agent: "recorded", Provider: "openai-compatible", Model: "gpt-4o"}}},
-		Parts: harness.Parts{
-			Strategies: map[string]agent.Strategy{"recorded": {New: func(p agent.Params) (agent.Machine, error) {
-				var i int
-				_, err := fmt.Sscan(p.Request, &i)
-				if p.Tools == nil || err != nil {
-					return nil, nil // it is only checked
-				}
-				return &recordedAgent{Tally: agent.Tally{Budgets: p.Budgets}, conversation: all[i]}, nil
-			}}},
-			Providers: map[string]providers.Factory{"openai-compatible": func(providers.Options) (providers.Model, error) { return nil, nil }},
-		},
-		Rules:     harness.Rules{Policy: policy.Default()},
-		Recording: harness.Recording{Mode: recorder.Record, CassetteDir: cassettes},
-	}
+	o := recordedOptions(suite, all)
+	o.Mode, o.CassetteDir = recorder.Record, cassettes
 	recorded := run(t, o, all)
 	for i := range suite.Tasks {
 		k.Command = []string{"no-python-here"}

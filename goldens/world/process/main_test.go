@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// asWorld is a kind whose command is this test binary.
-func asWorld(how string) Kind {
+// AsWorld is a kind whose command is this test binary.
+func AsWorld(how string) Kind {
 	return Kind{Command: []string{os.Args[0]}, Timeout: 20 * time.Second, Env: []string{behaviour}, Lookup: func(name string) (string, bool) {
 		return how, name == behaviour
 	}}
@@ -107,7 +107,7 @@ func (w *counter) serve(how string, r asked) {
 		w.line(`{"id":%s,"result":"%s"}`, r.ID, strings.Repeat("x", maxLine))
 	case how == "twice" && r.Method == "call":
 		w.line(`{"id":%s,"result":{"a":1,"a":2}}`, r.ID)
-	case how == "dies" && r.Method == "call":
+	case how == "dies" && r.Method == "call", how == "dies second" && r.Params.Arguments.By == 2:
 		os.Exit(7)
 	case how == "mcp chatters" && r.Method == "tools/call":
 		for {

@@ -43,7 +43,7 @@ func refused(code, message string) world.Effect {
 }
 
 func TestWorld(t *testing.T) {
-	k := asWorld("plain")
+	k := AsWorld("plain")
 	require.Nil(t, k.Tools())
 	w := open(t, k)
 	state, err := w.State(t.Context())
@@ -71,7 +71,7 @@ func TestWorld(t *testing.T) {
 }
 
 func TestMCP(t *testing.T) {
-	k := asWorld("mcp")
+	k := AsWorld("mcp")
 	k.MCP = true
 	w := open(t, k)
 	for _, tc := range []struct {
@@ -98,7 +98,7 @@ func TestMCP(t *testing.T) {
 
 func TestList(t *testing.T) {
 	for _, mcp := range []bool{false, true} {
-		k := asWorld(map[bool]string{false: "plain", true: "mcp"}[mcp])
+		k := AsWorld(map[bool]string{false: "plain", true: "mcp"}[mcp])
 		k.MCP = mcp
 		list, err := k.List(t.Context())
 		require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestFailures(t *testing.T) {
 		"mcp chatters": `wrote more than 256 MiB to standard output; return less`,
 	} {
 		t.Run(how, func(t *testing.T) {
-			k := asWorld(how)
+			k := AsWorld(how)
 			k.MCP = how == "mcp chatters"
 			if how == "hangs" {
 				k.Timeout = time.Second
@@ -149,12 +149,12 @@ func run(ctx context.Context, k Kind) error {
 }
 
 func TestNotStarted(t *testing.T) {
-	none := asWorld("plain")
+	none := AsWorld("plain")
 	none.Command = nil
 	require.EqualError(t, run(t.Context(), none), "start a world's process: no command; give process.command")
 	none.Command, none.Dir = []string{"no-such-program", "x"}, t.TempDir()
 	require.ErrorContains(t, run(t.Context(), none), `start the world's command "no-such-program x" in `+none.Dir+`: exec: "no-such-program": executable file not found in $PATH; install it, or correct process.command`)
-	none = asWorld("plain")
+	none = AsWorld("plain")
 	none.Env = []string{behaviour, "NO_SUCH"}
 	require.ErrorContains(t, run(t.Context(), none), "needs the environment variable NO_SUCH; set it, or take it out of process.env")
 }
@@ -162,7 +162,7 @@ func TestNotStarted(t *testing.T) {
 // TestCancelled: a run that is stopped stops its worlds immediately.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	w, err := asWorld("hangs").Open(ctx, begin)
+	w, err := AsWorld("hangs").Open(ctx, begin)
 	require.NoError(t, err)
 	time.AfterFunc(50*time.Millisecond, cancel)
 	_, err = w.Call(ctx, call("add", `{}`), begin.Now)
@@ -175,7 +175,7 @@ func TestCancelled(t *testing.T) {
 // TestIgnoresItsKill: neither a process that ignores all signals that can be, nor its
 // children outlive the world.
 func TestIgnoresItsKill(t *testing.T) {
-	w := open(t, asWorld("ignores"))
+	w := open(t, AsWorld("ignores"))
 	got, err := w.Call(t.Context(), call("spawn", `{}`), begin.Now)
 	require.NoError(t, err)
 	var address string
@@ -191,7 +191,7 @@ func TestIgnoresItsKill(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	k := asWorld("plain")
+	k := AsWorld("plain")
 	for _, name := range inherited[1:] {
 		t.Setenv(name, "")
 	}
@@ -248,7 +248,7 @@ func (p *tape) again(n int) *tape {
 // begins with recorded answers brings its process to the state that they led to.
 func TestRecorded(t *testing.T) {
 	recorded := (&tape{next: Transport{}}).again(0)
-	k := asWorld("plain")
+	k := AsWorld("plain")
 	k.Transport = recorded
 	w := open(t, k)
 	add := func(w world.World) string {
@@ -269,14 +269,14 @@ func TestRecorded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, state, got)
 
-	k = asWorld("plain")
+	k = AsWorld("plain")
 	k.Transport = recorded.again(1)
 	resumed := open(t, k)
 	require.Equal(t, first, add(resumed))
 	require.Contains(t, add(resumed), `"n":7`, "not on the tape: the process comes after the recorded call")
 	require.Contains(t, add(resumed), `"n":8`)
 
-	k = asWorld("random")
+	k = AsWorld("random")
 	k.Transport = recorded.again(1)
 	other := open(t, k)
 	require.Equal(t, first, add(other))
@@ -325,7 +325,7 @@ func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
 
 // BenchmarkCall is a call over the pipe: at most 1 ms.
 func BenchmarkCall(b *testing.B) {
-	w, err := asWorld("plain").Open(b.Context(), begin)
+	w, err := AsWorld("plain").Open(b.Context(), begin)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
