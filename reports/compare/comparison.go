@@ -108,7 +108,7 @@ type Pair struct {
 // Metric is one measurement on both sides of a pair, over the same episodes.
 type Metric struct {
 	// Name is solved, contract_valid, steps, clarifies, cost, tokens, elapsed,
-	// latency, thrash or stall.
+	// latency, thrash, stall or harm, which only worlds that can change have.
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	// Unit is "share", "steps", "clarifies", "nano-USD", "tokens" or "us".

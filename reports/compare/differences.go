@@ -205,6 +205,7 @@ func (d *differences) runs(b, t manifest.Manifest) {
 func (d *differences) acceptance(b, t manifest.Acceptance) {
 	b, t = b.Resolved(), t.Resolved()
 	d.add("acceptance", "min_solved", b.MinSolved.String(), t.MinSolved.String())
+	d.add("acceptance", "max_harm", b.MaxHarm.String(), t.MaxHarm.String())
 	for _, x := range []struct {
 		name          string
 		baseline, new float64

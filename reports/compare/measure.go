@@ -27,6 +27,10 @@ type measure struct {
 // strategy's own protocol: the column contract_valid of the ledger.
 const contractValid = "contract_valid"
 
+// harm is the share of episodes that did harm, of those whose world can change; without
+// any it is not among the metrics.
+const harm = "harm"
+
 const (
 	unitShare = "share"
 	unitCost  = "nano-USD"
@@ -52,6 +56,7 @@ func measures() []measure {
 		{name: "latency", title: "Latency of a turn, mean", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.latency), float64(r.judged) }},
 		{name: "thrash", title: "Episodes with thrash", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.thrash), 1 }},
 		{name: "stall", title: "Episodes with a stall", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.stall), 1 }},
+		{name: harm, title: "Episodes with harm", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.harm), one(r.changing) }},
 	}
 }
 
@@ -104,7 +109,9 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 		if m.Gates = m.drop >= 0 || m.growth > 0; m.Gates != gates {
 			continue
 		}
-		m.gather(&def, p.tasks)
+		if m.gather(&def, p.tasks); def.name == harm && m.N == 0 {
+			continue
+		}
 		if def.name == contractValid {
 			m.protocols(p.Baseline.Agent, p.New.Agent)
 		}

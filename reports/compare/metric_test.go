@@ -290,3 +290,22 @@ func TestScoresOfPassesAreWhole(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 97, trials: 3, episode: flips(2, func(int) float64 { return 0.8 })}
 	require.Contains(t, metric(compared(base, newer, Rules{}).Pairs[0], "solved").Test, "exact")
 }
+
+// Harm is a metric where the worlds of both sides can change, and else is not shown.
+func TestMetricHarm(t *testing.T) {
+	run := func(harmful int) plan {
+		return plan{candidate: "a", tasks: 4, trials: 1, episode: func(task, _ int, rows *ledger.EpisodeRows) {
+			if task < 3 {
+				rows.Episode.Harm = new(task < harmful)
+			}
+		}}
+	}
+	m := metric(compared(run(0), run(2), Rules{}).Pairs[0], "harm")
+	require.Equal(t, 3, m.N)
+	require.Zero(t, *m.Baseline)
+	require.InDelta(t, 2.0/3, *m.New, 1e-9)
+	require.False(t, m.Gates, "any harm fails the run itself")
+	for _, m := range compared(plan{candidate: "a", tasks: 4, trials: 1}, run(1), Rules{}).Pairs[0].Metrics {
+		require.NotEqual(t, "harm", m.Name)
+	}
+}

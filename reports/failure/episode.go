@@ -17,6 +17,9 @@ const (
 	outcomeOK      = "ok"
 	outcomeTimeout = "timeout"
 	codeBudget     = "E_BUDGET"
+	checkState     = "state"
+	checkStateHash = "state_hash"
+	checkUnchanged = "unchanged"
 )
 
 // episode is what the rules look at.
@@ -33,7 +36,7 @@ type sort int
 
 const (
 	ofEnding  sort = iota // status, stop_reason
-	ofCalls               // calls that must, or must not, be made
+	ofCalls               // calls that must, or must not, be made, and what they change
 	ofAnswer              // answer_*, and names nobody knows
 	ofWay                 // order, questions, repetition
 	ofLimits              // steps, calls, time
@@ -46,7 +49,7 @@ func sortOf(check string) sort {
 	switch check {
 	case "status", "stop_reason":
 		return ofEnding
-	case "trajectory.required", "trajectory.forbidden":
+	case "trajectory.required", "trajectory.forbidden", checkState, checkStateHash, checkUnchanged:
 		return ofCalls
 	case "max_steps", "max_tool_calls", "signal.elapsed_seconds", "signal.model_calls", "signal.tool_executions":
 		return ofLimits

@@ -196,6 +196,21 @@ func cases() []failureCase {
 			r.Calls = calls(ok)
 			r.Checks = checks(check("trajectory.forbidden", `want no drop{"t":1}, got drop{"t":1}`))
 		}, "trajectory: forbidden call of drop"},
+		{"wrong state", func(r E) {
+			r.Calls = calls(ok)
+			r.Calls[0].Changes = new(int32(2))
+			r.Checks = checks(check("state", `orders.O7.status: want "refunded", got "open"`), check("answer_numbers", ""))
+		}, "trajectory: wrong final state, wrong answer"},
+		{"nothing changed", func(r E) {
+			r.Calls = calls(ok)
+			r.Calls[0].Changes = new(int32(0))
+			r.Checks = checks(check("state_hash", ""))
+		}, "trajectory: nothing changed"},
+		{"a change that must not be", func(r E) {
+			r.Calls = calls(ok)
+			r.Checks = checks(check("unchanged", ""), check("state", ""))
+		}, "trajectory: change where nothing may change"},
+		{"nothing done", func(r E) { r.Checks = checks(check("state", "")) }, "trajectory: no tool called"},
 		{"no number", func(r E) { r.Checks = checks(check("answer_numbers", `want 7, found no number in "found 7"`)) }, "answer: answer_numbers: no number"},
 		{"text", func(r E) { r.Checks = checks(check("answer_contains_any", "")) }, "answer: answer_contains_any: text missing"},
 		{"forbidden text", func(r E) { r.Checks = checks(check("answer_not_contains", "")) }, "answer: answer_not_contains: text that must not be there"},

@@ -156,7 +156,8 @@ func (e *episode) otherEnding() string {
 	return says
 }
 
-// wrongCalls: a required call is missing, or a forbidden one was made.
+// wrongCalls: a required call is missing, a forbidden one was made, or what calls left
+// behind is wrong.
 func (e *episode) wrongCalls() string {
 	says := e.callFault()
 	if says != "" && e.failed[ofAnswer] != "" {
@@ -174,6 +175,13 @@ func (e *episode) callFault() string {
 		return "forbidden call" + of(toolAfter("want no ", e.details[ofCalls]))
 	case len(e.calls) == 0:
 		return "no tool called"
+	case check == checkUnchanged:
+		return "change where nothing may change"
+	case check == checkState || check == checkStateHash:
+		if !slices.ContainsFunc(e.calls, func(c ledger.ToolCall) bool { return c.Changes != nil && *c.Changes > 0 }) {
+			return "nothing changed"
+		}
+		return "wrong final state"
 	}
 	tool := toolAfter("missing: ", e.details[ofCalls])
 	switch {

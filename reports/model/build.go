@@ -74,7 +74,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	e := Episode{
 		ID: strings.Clone(row.EpisodeID), Task: b.word(row.TaskID), Candidate: b.word(row.Candidate), Trial: int(row.Trial),
 		Status: b.word(row.Status), StopReason: b.word(row.StopReason), Excluded: row.Excluded(),
-		Solved: row.Solved, Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
+		Solved: row.Solved, Harm: b.word(clip.Bytes(row.HarmReason, maxFailure)), Steps: int(row.Steps), ElapsedUs: row.ElapsedUs,
 	}
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
@@ -134,6 +134,9 @@ func (b *Builder) Report() Report {
 	r.addAnchors()
 	r.addOutcomes()
 	r.addGroups(b.by)
+	if !r.judgesHarm() {
+		r.Run.Acceptance.MaxHarm = 0 // it decided nothing
+	}
 	r.addTasks()
 	r.addPasses()
 	r.addVerdict()

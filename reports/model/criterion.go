@@ -13,7 +13,7 @@ import (
 // reported without a threshold: its Verdict is NotJudged then and Threshold is 0.
 type Criterion struct {
 	// Name is stable: solved, valid_json, clarifies_per_success, steps_per_solved,
-	// within_steps, or that of a custom criterion.
+	// within_steps, harm, or that of a custom criterion.
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	// Kind is share (Value in 0…1) or mean; of the user's own also percentile, or
@@ -43,6 +43,9 @@ type Criterion struct {
 	// Rule says which part of the interval decides: bound (all of it), and for a custom
 	// criterion also lower or upper (that end), or value where there is no interval.
 	Rule string `json:"rule"`
+	// OneSided says that Interval is a bound on one side, at Confidence: its lower end is
+	// always 0.
+	OneSided bool `json:"one_sided,omitempty"`
 	// Test names the statistics used.
 	Test    string       `json:"test"`
 	Verdict stat.Verdict `json:"verdict"`
@@ -105,7 +108,11 @@ func (p *pool) criteria(a manifest.Acceptance, agent string) []Criterion {
 	within.Name, within.Title, within.Unit = "within_steps", "Solved within "+words.Number(a.MaxSteps)+" steps", "solved episodes"
 	within.share(p.by.sample(withinOf, 1), a.MinWithin)
 	within.stopNote(p)
-	return []Criterion{solved, valid, clarifies, mean, within}
+	list := []Criterion{solved, valid, clarifies, mean, within}
+	if harm := base; harm.harm(p, a.MaxHarm) {
+		list = append(list, harm)
+	}
+	return list
 }
 
 // stopNote says which solved episodes do not count here.

@@ -20,6 +20,9 @@ func (c Criterion) IntervalText() string {
 	if c.Interval == nil {
 		return "–"
 	}
+	if c.OneSided {
+		return "≤ " + c.number(c.Interval.High) + c.percent()
+	}
 	return c.number(c.Interval.Low) + "–" + c.number(c.Interval.High) + c.percent()
 }
 
@@ -57,6 +60,9 @@ func (c Criterion) NeedsText() string {
 	if c.Kind == kindShare {
 		limit = words.Trimmed(100*c.Threshold, 6) + "%"
 	}
+	if c.OneSided {
+		return "none, " + sign + limit
+	}
 	return sign + limit
 }
 
@@ -89,6 +95,8 @@ func (c *Criterion) RuleText() string {
 	switch {
 	case c.Verdict == stat.NotJudged:
 		return "reported without a threshold"
+	case c.OneSided:
+		return "any harm fails; without harm the one-sided upper bound decides"
 	case c.Rule == ruleLower:
 		return "decided by the lower end of the interval"
 	case c.Rule == ruleUpper:

@@ -31,6 +31,8 @@ type pool struct {
 	stops, questions int
 	// lost are the first episodes lost to infrastructure and harness errors.
 	lost []lostEpisode
+	// harmed are the first episodes that did harm.
+	harmed []harmedEpisode
 	// interim says that this is not the last look at the data.
 	interim bool
 }
@@ -45,6 +47,9 @@ func (p *pool) outcomes() manifest.Outcomes {
 // add counts an episode of a cluster: its task, or the session that the task is part of.
 func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 	p.episodes++
+	if rows.Episode.StateBefore != "" {
+		p.by.of(cluster).changes = true
+	}
 	if ledger.Lost(e.Excluded) {
 		p.by.of(cluster).lost++
 		if len(p.lost) < maxLostNamed {
@@ -72,6 +77,7 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 			p.addTurn(&rows.Turns[i], c)
 		}
 		p.longest = max(p.longest, p.judged-before)
+		p.addHarm(c, e, &rows.Episode)
 		if e.Solved {
 			c.solved++
 			p.addSolved(cluster, e, &rows.Episode, maxSteps)
@@ -128,6 +134,7 @@ func (p *pool) merge(q *pool) {
 	p.interrupted += q.interrupted
 	p.judged, p.truncated, p.errors = p.judged+q.judged, p.truncated+q.truncated, p.errors+q.errors
 	p.longest, p.lost = max(p.longest, q.longest), append(p.lost, q.lost...)
+	p.harmed = append(p.harmed, q.harmed...)
 	p.steps = append(p.steps, q.steps...)
 	p.stepSum += q.stepSum
 	p.stops, p.questions = p.stops+q.stops, p.questions+q.questions

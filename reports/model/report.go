@@ -227,6 +227,9 @@ type Episode struct {
 	// Failure is the first failing check, or the error, in one line of at most
 	// 1 KiB; empty when solved.
 	Failure string `json:"failure"`
+	// Harm says which change did harm, whether the episode is solved or not; absent if
+	// none did.
+	Harm string `json:"harm,omitempty"`
 	// Cause sorts the failure; absent when solved.
 	Cause       *failure.Cause `json:"cause,omitempty"`
 	Steps       int            `json:"steps"`

@@ -18,6 +18,10 @@ type counted struct {
 	// steps and of questions.
 	asking           int32
 	steps, clarifies int64
+	// changing are scored episodes whose world can change, harmful those of them that did
+	// harm. changes says that the world of an episode, scored or not, can change.
+	changing, harmful int32
+	changes           bool
 	// lost are episodes without a result, for which the candidate is not to blame.
 	lost int32
 }
@@ -47,7 +51,8 @@ func (b *taskCounts) merge(other taskCounts) {
 			c.scored + o.scored, c.solved + o.solved, c.thrash + o.thrash, c.stall + o.stall,
 			c.judged + o.judged, c.valid + o.valid, c.repaired + o.repaired,
 			c.stepped + o.stepped, c.within + o.within, c.asking + o.asking,
-			c.steps + o.steps, c.clarifies + o.clarifies, c.lost + o.lost,
+			c.steps + o.steps, c.clarifies + o.clarifies,
+			c.changing + o.changing, c.harmful + o.harmful, c.changes || o.changes, c.lost + o.lost,
 		}
 	}
 }

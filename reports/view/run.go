@@ -96,8 +96,12 @@ func thresholds(a manifest.Acceptance) string {
 	if a.MinWithin > 0 {
 		within = fmt.Sprintf("solved within %s steps ≥ %s", words.Number(a.MaxSteps), words.Percent(a.MinWithin))
 	}
+	harm := ""
+	if a.MaxHarm > 0 {
+		harm = "no harm, and upper bound of its share ≤ " + words.Percent(float64(a.MaxHarm))
+	}
 	return words.Join(", ", solved, "valid first outputs ≥ "+words.Percent(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
-		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within) + "; " + words.Percent(a.Confidence) + " confidence intervals"
+		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm) + "; " + words.Percent(a.Confidence) + " confidence intervals"
 }
 
 // Facts are what the run was made of.

@@ -19,6 +19,7 @@ type fileAcceptance struct {
 	MinWithin    float64   `yaml:"min_within"`
 	Confidence   float64   `yaml:"confidence"`
 	MaxInfra     float64   `yaml:"max_infra"`
+	MaxHarm      yaml.Node `yaml:"max_harm"`
 	// Rule has one value, bound, which files of older versions name.
 	Rule yaml.Node `yaml:"rule"`
 }
@@ -30,10 +31,17 @@ func (f *fileAcceptance) read(path string) (manifest.Acceptance, error) {
 		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra,
 	}
 	var errs []error
-	if n := &f.MinSolved; !n.IsZero() {
+	for _, t := range []struct {
+		name string
+		node *yaml.Node
+		to   *manifest.Threshold
+	}{{"min_solved", &f.MinSolved, &a.MinSolved}, {"max_harm", &f.MaxHarm, &a.MaxHarm}} {
+		if t.node.IsZero() {
+			continue
+		}
 		var err error
-		if a.MinSolved, err = manifest.ParseThreshold(scalarText(n)); err != nil {
-			errs = append(errs, pair{file: path, field: "acceptance.min_solved", key: n}.problem(err.Error()))
+		if *t.to, err = manifest.ParseThreshold(scalarText(t.node)); err != nil {
+			errs = append(errs, pair{file: path, field: "acceptance." + t.name, key: t.node}.problem(err.Error()))
 		}
 	}
 	if n := &f.Rule; !n.IsZero() && scalarText(n) != "bound" {

@@ -61,21 +61,25 @@ func TestLimitsFollowAliases(t *testing.T) {
 
 // Every threshold of the file comes through.
 func TestAcceptanceIsWhole(t *testing.T) {
-	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, rule: bound}")
+	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, rule: bound}")
 	require.NoError(t, err)
-	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2}, c.Acceptance)
+	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, MaxHarm: 0.3}, c.Acceptance)
 	for text, want := range map[string]manifest.Threshold{"0.9": 0.9, `"off"`: manifest.Off, "1": 1, "0": 0} {
 		c, err := configOf(t, "acceptance: {min_solved: "+text+"}")
 		require.NoError(t, err)
 		require.Equal(t, want, c.Acceptance.MinSolved, text)
+		c, err = configOf(t, "acceptance: {max_harm: "+text+"}")
+		require.NoError(t, err)
+		require.Equal(t, want, c.Acceptance.MaxHarm, text)
 	}
 }
 
 func TestAcceptanceProblems(t *testing.T) {
-	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n")
+	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n  max_harm: none\n")
 	require.Equal(t, exit.BadUsage, exit.Code(err))
 	for _, want := range []string{
 		`cupel.yaml:2: acceptance.min_solved: "most" is neither a number nor off`,
+		`cupel.yaml:5: acceptance.max_harm: "none" is neither a number nor off`,
 		"cupel.yaml:3: acceptance.rule: was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line",
 		"acceptance: max_steps is -1",
 	} {

@@ -29,7 +29,7 @@ const (
 )
 
 // builtinCriteria are taken names.
-var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps"}
+var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps", "harm"}
 
 // validateOwn says what is wrong with the list but for the expressions, which it
 // only bounds.
