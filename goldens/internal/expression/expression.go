@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
@@ -137,6 +138,7 @@ func Compile(text string, names []string) (*Program, error) {
 	if _, err := checker.Check(tree, config); err != nil {
 		return nil, located(text, err, names)
 	}
+	short := direct(tree.Node)
 	guard := &guard{names: names}
 	guard.rewrite(&tree.Node)
 	if guard.err != nil {
@@ -161,7 +163,40 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: func(env Env) (any, error) { return run(text, code, env) }, needs: needs}, nil
+	evaluate := func(env Env) (any, error) {
+		if short != nil {
+			if v, ok := short(env); ok {
+				return v, nil
+			}
+		}
+		return run(text, code, env)
+	}
+	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
+}
+
+// direct returns how a member of a member is found without a machine, as most expressions
+// are no more than that; nil for any other expression. ok is false where the machine has to
+// say what is wrong.
+func direct(node ast.Node) func(Env) (v any, ok bool) {
+	switch n := node.(type) {
+	case *ast.IdentifierNode:
+		return func(env Env) (any, bool) { return env[n.Value], true }
+	case *ast.StringNode:
+		return func(Env) (any, bool) { return n.Value, true }
+	case *ast.MemberNode:
+		of, key := direct(n.Node), direct(n.Property)
+		if of == nil || key == nil {
+			return nil
+		}
+		return func(env Env) (any, bool) {
+			v, _ := of(env)
+			k, _ := key(env)
+			object, isObject := v.(map[string]any)
+			name, isText := k.(string)
+			return object[name], isObject && isText
+		}
+	}
+	return nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}

@@ -44,8 +44,7 @@ var functions = map[string]function{
 // internal are the functions that guard writes into programs; their names begin with $,
 // which no name of a suite does.
 var internal = map[string]function{
-	"$step": {1, func(m *meter, a []any) (any, error) { return a[0], m.use(1) }},
-	"$list": {1, func(m *meter, a []any) (any, error) { return m.items(a[0]) }},
+	"$list": {2, func(m *meter, a []any) (any, error) { return m.items(a[0], a[1].(int)) }},
 	"$size": {1, func(m *meter, a []any) (any, error) { return a[0], m.shallow(a[0]) }},
 	"$deep": {1, func(m *meter, a []any) (any, error) { return a[0], m.deep(a[0], 0) }},
 	"$uniq": {1, func(m *meter, a []any) (any, error) { return a[0], m.pairs(a[0], a[0]) }},

@@ -18,7 +18,8 @@ import (
 const meterName = "$meter"
 
 // guard rewrites a program so that whatever takes more than constant work charges the
-// meter before it works: iterations, operators on strings and lists, functions. It
+// meter before it works: predicates, for all their iterations at once, operators on strings
+// and lists, functions. It
 // refuses calls of anything but a function of the language.
 type guard struct {
 	names []string
@@ -56,8 +57,6 @@ func (g *guard) Visit(node *ast.Node) {
 		if isName && fixed && slices.Contains(g.names, of.Value) {
 			g.members = append(g.members, Member{Of: of.Value, Name: name.Value, column: name.Location().From})
 		}
-	case *ast.PredicateNode:
-		n.Node = g.call("$step", n.Node)
 	case *ast.BuiltinNode:
 		g.builtin(n)
 	case *ast.BinaryNode:
@@ -88,7 +87,13 @@ func (g *guard) builtin(n *ast.BuiltinNode) {
 	switch {
 	case len(n.Arguments) == 0:
 	case slices.Contains(predicates, n.Name):
-		n.Arguments[0] = g.call("$list", n.Arguments[0])
+		n.Arguments[0] = g.call("$list", n.Arguments[0], &ast.IntegerNode{Value: size(n.Arguments[1:])})
+		for i := range n.Arguments[1:] {
+			ast.Walk(&n.Arguments[i+1], (*repeated)(g))
+		}
+		if body, ok := n.Arguments[min(1, len(n.Arguments)-1)].(*ast.PredicateNode); ok && n.Name == "reduce" {
+			body.Node = g.call("$deep", body.Node) // what grows by being nested
+		}
 	case n.Name == "uniq":
 		n.Arguments[0] = g.call("$uniq", n.Arguments[0])
 	default:
@@ -106,15 +111,6 @@ func (g *guard) builtin(n *ast.BuiltinNode) {
 
 func (g *guard) binary(node *ast.Node, n *ast.BinaryNode) {
 	switch n.Operator {
-	case "==", "!=":
-		if literal(n.Left) || literal(n.Right) {
-			return
-		}
-		equal := g.call("$equal", n.Left, n.Right)
-		if n.Operator == "!=" {
-			equal = &ast.UnaryNode{Operator: "not", Node: equal}
-		}
-		ast.Patch(node, equal)
 	case "in":
 		ast.Patch(node, g.call("$in", n.Left, n.Right))
 	case "+":
@@ -129,6 +125,38 @@ func (g *guard) binary(node *ast.Node, n *ast.BinaryNode) {
 			n.Right = g.call("$size", n.Right)
 		}
 	}
+}
+
+// repeated rewrites what a predicate evaluates for every item: comparisons, which cost
+// more than nothing only because they are many.
+type repeated guard
+
+// Visit rewrites one node, after those below it.
+func (r *repeated) Visit(node *ast.Node) {
+	n, ok := (*node).(*ast.BinaryNode)
+	if !ok || n.Operator != "==" && n.Operator != "!=" || literal(n.Left) || literal(n.Right) {
+		return
+	}
+	equal := (*guard)(r).call("$equal", n.Left, n.Right)
+	if n.Operator == "!=" {
+		equal = &ast.UnaryNode{Operator: "not", Node: equal}
+	}
+	ast.Patch(node, equal)
+}
+
+// counter counts nodes.
+type counter int
+
+// Visit counts one node.
+func (c *counter) Visit(*ast.Node) { *c++ }
+
+// size returns the number of nodes below and including those of a list.
+func size(nodes []ast.Node) int {
+	var c counter
+	for i := range nodes {
+		ast.Walk(&nodes[i], &c)
+	}
+	return int(c)
 }
 
 // call is a call of one of the internal functions, placed at its first argument.

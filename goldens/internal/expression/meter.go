@@ -99,11 +99,16 @@ func (m *meter) pairs(a, b any) error {
 }
 
 // items returns what a predicate goes through: a list, or an object's values in order of
-// its keys.
-func (m *meter) items(v any) (any, error) {
+// its keys. For each item it takes the work of a predicate with so many nodes.
+func (m *meter) items(v any, nodes int) (any, error) {
+	if n := length(v); n > maxValues {
+		return nil, tooMuch()
+	} else if err := m.use(n*nodes + 1); err != nil {
+		return nil, err
+	}
 	switch v := v.(type) {
 	case []any, []int, []float64, []string:
-		return v, m.use(1)
+		return v, nil
 	case map[string]any, map[any][]any:
 		return entries(m, v, func(_ string, v any) any { return v })
 	}

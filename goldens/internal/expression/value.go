@@ -3,6 +3,7 @@ package expression
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -118,6 +119,8 @@ func Plain(v any, limit int) (any, error) {
 	return p.value(v, 0)
 }
 
+var errNotFinite = errors.New("the number is not finite, as after a division by zero")
+
 type plainer struct{ left int }
 
 func (p *plainer) value(v any, level int) (any, error) {
@@ -143,7 +146,7 @@ func (p *plainer) value(v any, level int) (any, error) {
 		return v, nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("the number is not finite, as after a division by zero")
+			return nil, errNotFinite
 		}
 		return whole(v), nil
 	case string:
@@ -172,54 +175,92 @@ func (p *plainer) value(v any, level int) (any, error) {
 // JSON returns a value as canonical JSON (RFC 8785 but for the order of keys with
 // characters beyond U+FFFF, which is that of bytes). The error is that of Plain.
 func JSON(v any, limit int) (json.RawMessage, error) {
-	plain, err := Plain(v, limit)
-	if err != nil {
-		return nil, err
+	w := writer{out: make([]byte, 0, 64), limit: limit}
+	err := w.value(v, 0)
+	if err == nil && len(w.out) > limit {
+		err = fmt.Errorf("the value is too large: %d bytes as JSON", len(w.out))
 	}
-	return AppendJSON(nil, plain), nil
+	return w.out, err
 }
 
 // AppendJSON appends canonical JSON of a value as Plain and Decode return it.
 func AppendJSON(out []byte, v any) []byte {
+	w := writer{out: out, limit: math.MaxInt}
+	_ = w.value(v, math.MinInt) // such a value is JSON
+	return w.out
+}
+
+type writer struct {
+	out   []byte
+	limit int
+}
+
+func (w *writer) value(v any, level int) error {
+	if len(w.out) > w.limit || level > maxNested {
+		return fmt.Errorf("the value is too large or nested deeper than %d levels", maxNested)
+	}
 	switch v := v.(type) {
+	case nil:
+		w.out = append(w.out, "null"...)
 	case bool:
-		return strconv.AppendBool(out, v)
+		w.out = strconv.AppendBool(w.out, v)
 	case int:
-		return strconv.AppendInt(out, int64(v), 10)
-	case float64:
-		return appendFloat(out, v)
+		w.out = strconv.AppendInt(w.out, int64(v), 10)
 	case json.Number:
-		return append(out, v...)
+		w.out = append(w.out, v...)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errNotFinite
+		}
+		w.out = appendFloat(w.out, v)
 	case string:
-		return appendString(out, v)
+		w.out = appendString(w.out, v)
 	case []any:
-		out = append(out, '[')
+		w.out = append(w.out, '[')
 		for i, item := range v {
 			if i > 0 {
-				out = append(out, ',')
+				w.out = append(w.out, ',')
 			}
-			out = AppendJSON(out, item)
+			if err := w.value(item, level+1); err != nil {
+				return err
+			}
 		}
-		return append(out, ']')
+		w.out = append(w.out, ']')
 	case map[string]any:
-		var few [16]string
-		keys := slices.AppendSeq(few[:0], maps.Keys(v))
-		slices.Sort(keys)
-		out = append(out, '{')
-		for i, key := range keys {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(appendString(out, key), ':')
-			out = AppendJSON(out, v[key])
+		return w.object(v, level)
+	default:
+		plain, err := Plain(v, w.limit)
+		if err != nil {
+			return err
 		}
-		return append(out, '}')
+		return w.value(plain, level)
 	}
-	return append(out, "null"...)
+	return nil
+}
+
+func (w *writer) object(v map[string]any, level int) error {
+	var few [16]string
+	keys := slices.AppendSeq(few[:0], maps.Keys(v))
+	slices.Sort(keys)
+	w.out = append(w.out, '{')
+	for i, key := range keys {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(appendString(w.out, key), ':')
+		if err := w.value(v[key], level+1); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, '}')
+	return nil
 }
 
 // appendFloat writes a number as JavaScript does.
 func appendFloat(out []byte, f float64) []byte {
+	if f == 0 {
+		return append(out, '0')
+	}
 	if size := math.Abs(f); size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(out, f, 'f', -1, 64)
 	}
@@ -229,6 +270,7 @@ func appendFloat(out []byte, f float64) []byte {
 
 func appendString(out []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	out = append(out, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
