@@ -46,7 +46,9 @@ var arrows = map[string][]string{
 	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
 	"goldens/internal/state":    {"goldens/internal/match", "internal/clip"},
 	"goldens/internal/yamlfile": {"internal/spell"},
-	"goldens/world/declared":    {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
+	// The third built-in suite: a folder of YAML.
+	"goldens/desk":           {},
+	"goldens/world/declared": {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
 	// Expressions of rules and playbooks: the one package that imports expr-lang.
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
