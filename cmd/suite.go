@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -105,16 +106,22 @@ func newSuite(p *process) *cobra.Command {
 			return err
 		},
 	}
+	ofPlaybook := false
 	schema := &cobra.Command{
 		Use:     "schema",
 		Short:   "Print the JSON Schema of suite files, for editor completion",
-		Example: "  cupel suite schema > suite.schema.json",
+		Example: "  cupel suite schema > suite.schema.json\n  cupel suite schema --playbook > playbook.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := p.json.Write(goldens.Schema())
+			text := goldens.Schema()
+			if ofPlaybook {
+				text = playbook.Schema()
+			}
+			_, err := p.json.Write(text)
 			return err
 		},
 	}
+	schema.Flags().BoolVar(&ofPlaybook, "playbook", false, "that of playbook.yaml (default: that of suite.yaml)")
 	for _, c := range []*cobra.Command{lint, list} {
 		suiteFlags(c)
 	}

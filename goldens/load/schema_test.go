@@ -21,13 +21,15 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-func compiledSchema(t *testing.T) *jsonschema.Schema {
+func compiledSchema(t *testing.T) *jsonschema.Schema { return compiled(t, goldens.Schema()) }
+
+func compiled(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(goldens.Schema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
-	require.NoError(t, c.AddResource("suite.json", doc))
-	s, err := c.Compile("suite.json")
+	require.NoError(t, c.AddResource("schema.json", doc))
+	s, err := c.Compile("schema.json")
 	require.NoError(t, err)
 	return s
 }
@@ -136,6 +138,33 @@ func TestSchemaRefuses(t *testing.T) {
 		"empty expression":      "tasks: [{id: A, request: Hi, expect: {status: answered, matches: ['']}}]\n",
 		"near without a number": "tasks: [{id: A, request: Hi, expect: {status: answered, near: {a: [1]}}}]\n",
 		"two tools in call":     "tasks: [{id: A, request: Hi, expect: {status: answered, calls: [{a: {}, b: {}}]}}]\n",
+	} {
+		require.Error(t, s.Validate(asJSON(t, []byte(text))), name)
+	}
+}
+
+// TestPlaybookSchema: it accepts the shipped playbooks, and refuses what an editor should
+// underline. That its fields are the reader's is tested in package playbook.
+func TestPlaybookSchema(t *testing.T) {
+	s := compiled(t, playbook.Schema())
+	shipped, err := filepath.Glob("../*/" + playbook.File)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(shipped), 2)
+	for _, path := range shipped {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, s.Validate(asJSON(t, text)), path)
+	}
+	for name, text := range map[string]string{
+		"another field": "playbook: {}\nplays: {}\n",
+		"no steps":      "playbook: {A: []}\n",
+		"two kinds":     "playbook: {A: [{answer: a, ask: b}]}\n",
+		"unknown field": "playbook: {A: [{call: a, arg: {}}]}\n",
+		"each alone":    "playbook: {A: [{each: a}]}\n",
+		"a number":      "playbook: {A: [{answer: 5}]}\n",
+		"a name":        "playbook: {A: [{call: a, as: a-b}]}\n",
+		"retry":         "playbook: {A: [{call: a, retry: 9}]}\n",
+		"no reason":     "playbook: {A: [{answer: a}]}\nequivalent: {A: [{mutant: x}]}\n",
 	} {
 		require.Error(t, s.Validate(asJSON(t, []byte(text))), name)
 	}

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,13 @@ func Read(fsys fs.FS, label string, tasks []Task) (*Book, error) {
 	}
 	return r.book, nil
 }
+
+//go:embed playbook.schema.json
+var schemaText []byte
+
+// Schema returns the JSON Schema (2020-12) of playbook.yaml, for completion in editors.
+// Read checks more than a schema can say. The caller owns the slice.
+func Schema() []byte { return slices.Clone(schemaText) }
 
 // reader holds what reading a playbook has found so far.
 type reader struct {
