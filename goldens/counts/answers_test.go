@@ -18,6 +18,7 @@ type verdicts struct{ right, wrong []string }
 var answers = map[string]verdicts{
 	"G09": {[]string{"749 praise versus 449 angry: 300 more praise.", "praise: 749\nangry: 449"}, []string{"praise 449, angry 749"}},
 	"G10": {[]string{"angry 449, praise 749, info 1,119"}, []string{"angry 749, praise 449, info 1119"}},
+	"G25": {[]string{"There is no month 13."}, []string{"I have nothing to say.", "0"}},
 	"G41": {[]string{"The counts are unavailable."}, []string{"About 1,495."}},
 	"G46": {[]string{"301"}, []string{"301, or 9,999"}},
 	"G49": {[]string{"264"}, []string{"264, not 999.0"}},
