@@ -51,7 +51,7 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 	if o.Mode == recorder.Replay || o.Mode == "" {
 		return o, cleanup, nil
 	}
-	transport, closeSim, err := simTransport(ctx, cfg.Seed, suite)
+	transport, closeSim, err := simTransport(ctx, cfg.Seed, 1, suite)
 	if err != nil {
 		return o, cleanup, err
 	}

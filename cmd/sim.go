@@ -160,13 +160,14 @@ func books(suites ...*goldens.Suite) ([]*playbook.Book, error) {
 }
 
 // simTransport starts the simulated models of a suite on a free loopback port and returns
-// a transport that reaches them whatever host a request names.
-func simTransport(ctx context.Context, seed int64, suite *goldens.Suite) (http.RoundTripper, func() error, error) {
+// a transport that reaches them whatever host a request names. They take latency times
+// as long as a real model.
+func simTransport(ctx context.Context, seed int64, latency float64, suite *goldens.Suite) (http.RoundTripper, func() error, error) {
 	known, err := books(suite)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: 1, Books: known})
+	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: latency, Books: known})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start simulated models: %w", err)
 	}

@@ -125,7 +125,7 @@ func newSuite(p *process) *cobra.Command {
 	for _, c := range []*cobra.Command{lint, list} {
 		suiteFlags(c)
 	}
-	cmd.AddCommand(lint, list, schema, newSuiteAdd(p), newSuitePlay(p))
+	cmd.AddCommand(lint, list, schema, newSuiteAdd(p), newSuitePlay(p), newSuiteProve(p))
 	return cmd
 }
 

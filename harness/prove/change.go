@@ -78,7 +78,9 @@ func (r *reference) steps(specs []tool.Spec) (out []mutant) {
 			out = append(out, m)
 		}
 	}
-	add(answerFirst, 0, nil, "calls, with what the answer needs", "answers before it has called anything")
+	if len(ref.groups) > 0 {
+		add(answerFirst, 0, nil, "calls, with what the answer needs", "answers before it has called anything")
+	}
 	if len(ref.groups) > 0 && ref.groups[0].calls[0].Kind == playbook.Ask || r.outcome.Status == statusClarify {
 		return out // it has to ask
 	}

@@ -91,12 +91,12 @@ func TestMutantsOfOneTask(t *testing.T) {
 	}, weak.Survivors)
 }
 
-// What solutions do is told by their status, too; a solution that its own task refuses has no mutants.
+// A solution that its own task refuses has no mutants.
 func TestRefusedSolution(t *testing.T) {
 	l, suite := testLab(t)
 	out := Task{ID: "strong"}
 	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], givesUp{}, nil))
-	require.Equal(t, []Pair{{"the playbook itself", "status: want answered, got cannot_proceed"}}, out.Unsolved)
+	require.Equal(t, "mutants run agent tools, under which its solution is refused: status: want answered, got cannot_proceed", out.Unproved)
 	require.Zero(t, out.Counts)
 }
 

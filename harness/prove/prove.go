@@ -42,7 +42,7 @@ type Result struct {
 type Task struct {
 	ID string `json:"id"`
 	// Unproved says why the task could not be proved, empty if it could: it has no
-	// solution, or one that cannot be run without a network.
+	// solution, or one that cannot be run without a network or as agent tools.
 	Unproved string `json:"unproved,omitempty"`
 	// Unsolved are the strategies under which the task refuses its reference solution, each
 	// with the check that failed; Excluded those that lack what the task requires.
@@ -161,13 +161,15 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 
 // prove makes the mutants of one task. The error joins the excuses that match none of them.
 func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, excuses []playbook.Excuse) error {
-	ref, solved, err := l.reference(ctx, t, s)
+	ref, refused, err := l.reference(ctx, t, s)
 	if err != nil {
 		out.Unproved = err.Error()
 		return nil
 	}
-	if solved != "" {
-		out.Unsolved = append(out.Unsolved, Pair{"the playbook itself", solved})
+	if refused != "" {
+		if len(out.Unsolved) == 0 {
+			out.Unproved = "mutants run agent tools, under which its solution is refused: " + refused
+		}
 		return nil
 	}
 	seen := map[string]bool{ref.key: true}
