@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 	// The driver of one episode.
 	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
-	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
+	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "goldens/world", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/cassette"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,15 +21,18 @@ import (
 )
 
 func newShow(p *process) *cobra.Command {
+	state := false
 	cmd := &cobra.Command{
 		Use:   "show RUN [EPISODE]",
 		Short: "List a run's episodes, or show one as a readable transcript",
 		Long: `Without EPISODE, lists the episodes of a run. With EPISODE, prints its transcript:
 prompts, raw outputs, judgements, tool calls and the answer, replayed from its
 cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
-left out.`,
+left out. With --state, prints instead what the episode changed in the state of
+its world, and the harm it did.`,
 		Example: `  cupel show latest
-  cupel show latest G41/weak`,
+  cupel show latest G41/weak
+  cupel show latest D07/tools --state`,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
@@ -36,6 +40,9 @@ left out.`,
 				return err
 			}
 			if len(args) == 1 {
+				if state {
+					return exit.Usage(errors.New("--state is of one episode: name it, as in cupel show latest G41/weak --state"))
+				}
 				listEpisodes(p, rows)
 				return nil
 			}
@@ -43,9 +50,10 @@ left out.`,
 			if err != nil {
 				return err
 			}
-			return showEpisode(c, p, cfg, m, e)
+			return showEpisode(c, p, cfg, m, e, state)
 		}),
 	}
+	cmd.Flags().BoolVar(&state, "state", false, "print what the episode changed in the state of its world")
 	runsFlags(cmd)
 	return cmd
 }
@@ -66,8 +74,9 @@ func listEpisodes(p *process, episodes []ledger.Episode) {
 	w.Render()
 }
 
-// showEpisode replays one episode from its cassette and prints what happened.
-func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode) error {
+// showEpisode replays one episode from its cassette and prints what happened, or what it
+// changed in the state of its world.
+func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode, state bool) error {
 	if m.Mode == "live" && e.Provider != episode.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	}
@@ -80,7 +89,9 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 	if err != nil {
 		return err
 	}
-	if err := episode.WriteTranscript(p.stdout, traces); err != nil {
+	if state {
+		showState(p, rows.Episode, traces)
+	} else if err := episode.WriteTranscript(p.stdout, traces); err != nil {
 		return err
 	}
 	for _, check := range rows.Episode.Checks {
@@ -94,6 +105,26 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 		return exit.With(exit.Replay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status))
 	}
 	return nil
+}
+
+// maxChanges bounds the changes of a state that are printed.
+const maxChanges = 1000
+
+// showState prints what an episode changed in the state of its world, and the harm it did.
+func showState(p *process, e ledger.Episode, traces []episode.Trace) {
+	lines, ok := episode.StateChanges(*traces[len(traces)-1].Outcome, maxChanges)
+	switch {
+	case !ok:
+		lines = []string{"the world of this task has no state that can change"}
+	case len(lines) == 0:
+		lines = []string{"the state is as it was at the start"}
+	}
+	if e.HarmReason != "" {
+		lines = append(lines, "harm: "+episode.Visible(e.HarmReason))
+	}
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(p.stdout, line)
+	}
 }
 
 // replayOptions are those that run an episode of a run again.

@@ -170,6 +170,11 @@ func (ep *sourceEpisode) draft(cfg config.Config) draft.Draft {
 				e.Trajectory.Required[i].Args = nil // any
 			}
 		}
+		for i, c := range e.State {
+			if ep.secrets.Find(fmt.Sprint(c.Wants)) != "" {
+				e.State[i].Wants = map[string]any{"exists": true}
+			}
+		}
 		if strings.Contains(ep.outcome.Answer, secrets.Hidden) {
 			e.ContainsAll = nil
 		}
@@ -253,6 +258,10 @@ func (ep *sourceEpisode) story(t goldens.Task) []string {
 	lines = append(lines, ep.trajectory()...)
 	if o.Answer != "" {
 		lines = append(lines, fmt.Sprintf("  answer: %.300q", o.Answer))
+	}
+	changes, _ := episode.StateChanges(o, 20)
+	for _, line := range changes {
+		lines = append(lines, "  changed "+ep.clean(line))
 	}
 	for _, c := range e.Checks {
 		if !c.Passed {

@@ -76,7 +76,7 @@ func first(t model.Task) int { return slices.Min(episodes(t)) }
 
 // size is about what a transcript takes as HTML.
 func size(v *transcript.Episode, lean bool) int {
-	n := 180 + 2*len(v.Candidate) + len(v.Facts) + len(v.Answer)
+	n := 180 + 2*len(v.Candidate) + len(v.Facts) + len(v.Answer) + len(v.Harm)
 	for _, c := range v.Checks {
 		n += 50 + len(c)
 	}

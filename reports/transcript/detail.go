@@ -10,6 +10,9 @@ type Detail struct {
 	Turns []DetailTurn
 	// Answer is what the user was told at the end.
 	Answer string
+	// State is what changed in the state of the world, one line a change; empty if nothing
+	// did.
+	State string
 	// More is how many turns were left out to keep the detail small.
 	More int
 	// Missing says in a few words why there is no detail, where there is none: "the

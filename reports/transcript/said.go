@@ -77,6 +77,7 @@ func (s *Saying) Detail(v *Episode, d Detail) {
 	if d.Answer != "" {
 		v.Answer = s.text(d.Answer, MaxText)
 	}
+	v.State = s.text(d.State, MaxText)
 }
 
 // turn shows one turn; echo is the output of the turn before, which the prompt

@@ -19,6 +19,9 @@ type Episode struct {
 	Anchor, Task, Candidate, Class, Sign, Facts, Answer, More, Source string
 	Trial                                                             int
 	Solved                                                            bool
+	// Harm says which change did harm, State what changed in the state of the world, one
+	// line a change; empty if there is nothing to say, or if State is not known.
+	Harm, State string
 	// Lean leaves out the figures of turns.
 	Lean   bool
 	Turns  []Turn
@@ -56,6 +59,7 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 	if e.Solved {
 		limit = 240
 	}
+	v.Harm = strings.Clone(words.Clip(e.HarmReason, 300))
 	v.Answer = strings.Clone(words.Clip(e.Answer, limit))
 	if ledger.Lost(excluded) || excluded == ledger.LostToCap {
 		v.Checks = append(v.Checks, strings.Clone(words.Clip(why, 300)))
@@ -188,6 +192,9 @@ func call(c *ledger.ToolCall, expected string) string {
 	s := words.Brief(words.Join(" ", c.Outcome, c.ErrorCode), 60)
 	if c.ToolName != expected {
 		s = words.Brief(c.ToolName, 60) + " " + s
+	}
+	if c.Changes != nil && *c.Changes > 0 {
+		s += ", " + words.Plural(int(*c.Changes), "change")
 	}
 	if c.Deduped {
 		return s + ", answered from cache"

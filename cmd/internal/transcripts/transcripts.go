@@ -224,6 +224,7 @@ func (k *Kept) Of(id string) (d transcript.Detail, ok bool) {
 const (
 	maxDetailText = 64 << 10
 	maxDetail     = 1 << 20
+	maxChanges    = 50 // lines
 )
 
 // detailBuilder keeps to the bounds.
@@ -247,6 +248,10 @@ func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 		switch {
 		case t.Finish != nil:
 			b.d.Answer = b.text("answer", t.Finish.Answer)
+			if t.Outcome != nil {
+				changes, _ := episode.StateChanges(*t.Outcome, maxChanges)
+				b.d.State = b.text("state", strings.Join(changes, "\n"))
+			}
 		case b.left <= 0:
 			if t.Call != nil {
 				b.d.More++
