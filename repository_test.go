@@ -33,29 +33,30 @@ var arrows = map[string][]string{
 	// everything may import which reads or prints untrusted text.
 	"agent/tool":     {"agent/invisible", "internal/clip"},
 	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
-	"goldens/counts": {},
+	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
-	"goldens/draft":             {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "internal/clip"},
-	"goldens/load":              {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/world", "internal/clip"},
-	"goldens/playbook":          {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
-	"goldens/world":             {"agent/tool", "goldens/internal/decimal", "goldens/internal/state", "internal/clip"},
-	"goldens/world/process":     {"agent/tool", "goldens/world", "internal/clip"},
-	"goldens/internal/witness":  {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
-	"goldens/internal/answer":   {"agent/tool", "goldens/internal/decimal"},
-	"goldens/internal/match":    {"agent/tool", "goldens/internal/decimal", "internal/clip"},
-	"goldens/internal/state":    {"goldens/internal/match", "internal/clip"},
-	"goldens/internal/yamlfile": {"internal/spell"},
+	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "internal/clip"},
+	"goldens/load":               {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/world", "goldens/world/process", "internal/clip"},
+	"goldens/playbook":           {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
+	"goldens/world":              {"agent/tool", "goldens/internal/state", "internal/clip"},
+	"goldens/world/process":      {"agent/tool", "goldens/world", "internal/clip"},
+	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
+	"goldens/internal/suitetest": {"goldens/counts", "goldens/research", "goldens/world"},
+	"goldens/internal/answer":    {"agent/tool", "goldens/internal/decimal"},
+	"goldens/internal/match":     {"agent/tool", "goldens/internal/decimal", "internal/clip"},
+	"goldens/internal/state":     {"goldens/internal/match", "internal/clip"},
+	"goldens/internal/yamlfile":  {"internal/spell"},
+	"goldens/world/declared":     {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
 	// The third built-in suite: a folder of YAML.
-	"goldens/desk":           {},
-	"goldens/world/declared": {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
+	"goldens/desk": {},
 	// Expressions of rules and playbooks: the one package that imports expr-lang.
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The driver of one episode.
 	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
@@ -76,8 +77,8 @@ var arrows = map[string][]string{
 	"harness/ledger/column":   {"harness/ledger", "harness/ledger/sealed"},
 	"harness/ledger/manifest": {"harness/ledger/sealed", "internal/atomicfile"},
 	"harness/ledger/sealed":   {"internal/atomicfile", "internal/regular"},
-	// The second built-in suite: a folder of YAML, like the first.
-	"goldens/research": {},
+	// The second built-in suite with its kind of world, like the first.
+	"goldens/research": {"agent/tool", "goldens/internal/decimal", "goldens/world", "internal/clip"},
 	// Its findings are in manifests.
 	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/regular"},
 	// It is imported by tests only.

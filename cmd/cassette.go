@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
+	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -204,5 +205,10 @@ func (p *process) learn(candidates []goldens.Candidate, suite *goldens.Suite) {
 	}
 	for _, t := range suite.Tasks {
 		p.secrets.Add(slices.Collect(maps.Values(t.World.Env))...)
+		if k, ok := t.World.Maker.(worldprocess.Kind); ok {
+			for _, name := range k.Env {
+				p.credential(name)
+			}
+		}
 	}
 }

@@ -59,7 +59,7 @@ input that cannot be read. docs/contract.md explains every code.`,
   jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			specs, err := loadTools(tools)
+			specs, err := p.loadTools(tools)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ which merely warns about unknown keys.`,
 		Example: `  cupel contract schema --tools suites/mine/suite.yaml > turn.schema.json`,
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			specs, err := loadTools(tools)
+			specs, err := p.loadTools(tools)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func toolsFlag(cmd *cobra.Command, path *string) {
 }
 
 // loadTools reads the tools a path names; no path is no tools.
-func loadTools(path string) ([]tool.Spec, error) {
+func (p *process) loadTools(path string) ([]tool.Spec, error) {
 	const suiteFile = "suite.yaml"
 	if path == "" {
 		return nil, nil
@@ -125,7 +125,7 @@ func loadTools(path string) ([]tool.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		return load.Tools(fsys, suiteFile, path)
+		return load.Tools(fsys, suiteFile, path, p.worlds())
 	}
 	path = filepath.Clean(path)
 	switch info, err := os.Stat(path); {
@@ -134,10 +134,10 @@ func loadTools(path string) ([]tool.Spec, error) {
 	case err != nil:
 		return nil, exit.Usage(fmt.Errorf("tools: %w", err))
 	case info.IsDir():
-		return load.Tools(regular.DirFS(path), suiteFile, filepath.ToSlash(path))
+		return load.Tools(regular.DirFS(path), suiteFile, filepath.ToSlash(path), p.worlds())
 	}
 	dir := filepath.Dir(path)
-	return load.Tools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir))
+	return load.Tools(regular.DirFS(dir), filepath.Base(path), filepath.ToSlash(dir), p.worlds())
 }
 
 // checkOne judges all of standard input as one output.

@@ -25,6 +25,9 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -33,7 +36,7 @@ import (
 
 // App is what a program adds to the command line. The zero App is the program cupel.
 // Names are those that suites and configurations use. Where one is also that of a
-// built-in strategy, tool or provider, the App's takes its place.
+// built-in strategy, tool, world or provider, the App's takes its place.
 type App struct {
 	// Strategies are agents, by the name that a candidate gives as its agent.
 	Strategies map[string]agent.Strategy
@@ -41,6 +44,8 @@ type App struct {
 	// executes, in place of its world or HTTP endpoint. They run in replay, too.
 	// Several episodes call one at once.
 	Tools map[string]episode.ToolFunc
+	// Worlds are kinds of worlds, by the name that a suite's worlds give as their kind.
+	Worlds map[string]world.Kind
 	// Providers make models, by the name that a candidate gives as its provider. What
 	// they send through the client of their options is recorded and replayed. A
 	// candidate names the variable of its credential in key_env.
@@ -102,6 +107,15 @@ func (p *process) providers() map[string]providers.Factory {
 	factories := all.Factories()
 	maps.Copy(factories, p.app.Providers)
 	return factories
+}
+
+// worlds are the kinds of worlds that suites may name: those of the built-in suites and
+// the App's.
+func (p *process) worlds() map[string]world.Kind {
+	kinds := counts.Worlds()
+	maps.Copy(kinds, research.Worlds())
+	maps.Copy(kinds, p.app.Worlds)
+	return kinds
 }
 
 // adapters are the versions of the built-in providers' codecs. An App's provider has

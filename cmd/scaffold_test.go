@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -28,7 +29,7 @@ func TestScaffoldSuiteComments(t *testing.T) {
 	suite, err := load.Suite(fstest.MapFS{
 		"suite.yaml": {Data: off.ReplaceAll(text, []byte("  $1"))},
 		"chart.png":  {Data: []byte("\x89PNG\r\n\x1a\n")},
-	}, ".")
+	}, ".", counts.Worlds())
 	require.NoError(t, err)
 	require.Len(t, suite.Tasks, 6)
 }

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/research"
@@ -67,7 +70,7 @@ func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err 
 // lintedSuite loads a suite whose every tool is implemented: by the built-in world,
 // over HTTP or by the App.
 func (p *process) lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
-	suite, err := load.Suite(fsys, path)
+	suite, err := load.Suite(fsys, path, p.worlds())
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +125,11 @@ func newSuite(p *process) *cobra.Command {
 		},
 	}
 	schema.Flags().BoolVar(&ofPlaybook, "playbook", false, "that of playbook.yaml (default: that of suite.yaml)")
-	for _, c := range []*cobra.Command{lint, list} {
+	tools := newSuiteTools(p)
+	for _, c := range []*cobra.Command{lint, list, tools} {
 		suiteFlags(c)
 	}
-	cmd.AddCommand(lint, list, schema, newSuiteAdd(p), newSuitePlay(p), newSuiteProve(p))
+	cmd.AddCommand(lint, list, tools, schema, newSuiteAdd(p), newSuitePlay(p), newSuiteProve(p))
 	return cmd
 }
 
@@ -265,4 +269,61 @@ func writeScaffold(p *process, root string) error {
 		_, _ = fmt.Fprintf(p.stdout, "wrote   %s\n", to)
 		return f.Close()
 	})
+}
+
+func newSuiteTools(p *process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "tools [SUITE]",
+		Short: "Print the tools of process worlds as YAML to paste",
+		Long: `Starts the command of each world of kind process in the suite folder, asks it for its
+tools and ends it. Of suite.yaml only tools and worlds are read, so the tasks need not
+be written yet. Add "write: true" to the tools that change something.`,
+		Example: "  cupel suite tools suites/mine >> suites/mine/suite.yaml",
+		Args:    atMostOne(),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := p.load(c)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				cfg.Suite = args[0]
+			}
+			return printTools(p, c, cfg.Suite)
+		},
+	}
+}
+
+// printTools prints what each different command of a suite's worlds declares.
+func printTools(p *process, c *cobra.Command, suite string) error {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	worlds, err := load.Processes(regular.DirFS(suite), suite, p.worlds())
+	if err != nil {
+		return err
+	}
+	if len(worlds) == 0 {
+		return exit.Usage(fmt.Errorf("list the tools of %s: no world of its suite.yaml is of kind process; see docs/worlds.md", suite))
+	}
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(worlds)) {
+		k := worlds[name]
+		if key := strings.Join(k.Command, "\x00"); seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		k.Lookup = p.credential
+		specs, err := k.List(ctx)
+		if err != nil {
+			return fmt.Errorf("world %s: %w", name, err)
+		}
+		text, err := draft.Tools(specs)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.stdout, "# of world %s\n%s", name, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

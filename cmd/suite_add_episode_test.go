@@ -189,7 +189,7 @@ func TestStoryIsBounded(t *testing.T) {
 
 // A cassette that comes out of a pack has what its YAML had, the headers of requests, too.
 func TestRecordingOfAPackIsWhole(t *testing.T) {
-	suite, err := load.Suite(research.FS, "builtin:research")
+	suite, err := load.Suite(research.FS, "builtin:research", research.Worlds())
 	require.NoError(t, err)
 	ep := &sourceEpisode{row: ledger.Episode{Key: ledger.Key{TaskID: "R01", Candidate: "contract-erratic", Trial: 1}}, options: harness.Options{Matrix: harness.Matrix{Suite: suite}}}
 	data, err := ep.recording()

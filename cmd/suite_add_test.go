@@ -31,7 +31,7 @@ func cupelIn(args ...string) (int, string) {
 }
 
 // builtin is the built-in suite, loaded once. No test may change it.
-var builtin = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts") })
+var builtin = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts", counts.Worlds()) })
 
 // judged are the tasks of the built-in suite that candidates are judged by.
 func judged(t testing.TB) (tasks []goldens.Task) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/internal/match"
 	"github.com/cupel-eval/cupel/goldens/load"
 )
@@ -34,7 +35,7 @@ func intended(e goldens.Expect) goldens.Outcome {
 // Every task of the built-in suite is solved by the outcome it describes, and
 // by no outcome that misses one thing of it.
 func TestScoreBuiltinSuite(t *testing.T) {
-	suite, err := load.Suite(os.DirFS("counts"), "counts")
+	suite, err := load.Suite(os.DirFS("counts"), "counts", counts.Worlds())
 	require.NoError(t, err)
 	tried := 0
 	for _, task := range suite.Tasks {

@@ -74,7 +74,7 @@ var checks = []check{
 		value: word{of: func(e *Expect) *string { return &e.StateHash }, read: stateHash}, score: (*scorer).stateHash, rank: 5},
 	{key: "signals", edit: kept, schema: schemaRef("signals", ""),
 		value: named{of: func(e *Expect) *map[string]string { return &e.Signals }, read: readSignals, node: conditionNode}, validate: validSignals, score: (*scorer).signals, rank: 6},
-	{key: "table_label", edit: kept, schema: `{"type": ["string", "null"], "description": "The answer must name a date that today_range returned, and that date's count of this label."}`,
+	{key: "table_label", edit: kept, schema: `{"type": ["string", "null"], "description": "The answer must name a date that a call returned as start_date or end_date, and that date's number of this label in the state."}`,
 		value: word{of: func(e *Expect) *string { return &e.TableLabel }, read: yamlfile.Place.Filled}, score: (*scorer).table, rank: 2},
 	{key: "note", schema: `{"type": "string", "description": "Why this outcome is accepted, for people."}`,
 		value: word{of: func(e *Expect) *string { return &e.Note }, read: yamlfile.Place.Filled, fixed: true, remark: true}},

@@ -29,6 +29,8 @@ type Suite struct {
 	// Approvals says, by name, who decides about a tool's calls; a tool that is
 	// absent runs without asking.
 	Approvals map[string]Approval
+	// Worlds are the kinds of worlds that the suite was loaded with.
+	Worlds map[string]world.Kind
 	// Candidates are the suite's default candidates.
 	Candidates []Candidate
 	Tasks      []Task

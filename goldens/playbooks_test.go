@@ -2,6 +2,7 @@ package goldens_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"testing"
 
@@ -9,16 +10,20 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // TestPlaybooksSolveBuiltInSuites: every task whose model is judged has a reference
 // solution, which solves it by the tools of its world.
 func TestPlaybooksSolveBuiltInSuites(t *testing.T) {
+	kinds := counts.Worlds()
+	maps.Copy(kinds, research.Worlds())
 	for name, tasks := range map[string]int{"counts": 100, "research": 50} {
-		suite, err := load.Suite(os.DirFS(name), name)
+		suite, err := load.Suite(os.DirFS(name), name, kinds)
 		require.NoError(t, err)
 		book, err := load.Playbook(suite)
 		require.NoError(t, err)

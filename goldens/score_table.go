@@ -10,11 +10,12 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/answer"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
-	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// table checks that the answer names a day that today_range returned together
-// with that day's count of the label. Around midnight more than one day is right.
+// table checks that the answer names a day that a call returned together with that day's
+// number of the label, in the state that the world begins with. Around midnight more than
+// one day is right.
 func (s *scorer) table(e Expect) {
 	label := e.TableLabel
 	if label == "" {
@@ -22,31 +23,52 @@ func (s *scorer) table(e Expect) {
 	}
 	days := s.daysSeen()
 	if len(days) == 0 {
-		s.check("answer_table", false, "want a date from %s, but no call of it returned one", world.TodayTool)
+		s.check("answer_table", false, "want a date from a call's start_date and end_date, but none returned one")
 		return
 	}
+	table := s.task.Table(label)
 	var want []string
 	for _, day := range days {
-		count, ok := s.task.World.Counts[day.Format(time.DateOnly)][label]
+		number, ok := table[day.Format(time.DateOnly)]
 		if !ok {
 			want = append(want, day.Format(time.DateOnly)+" (no count in the world)")
 			continue
 		}
 		named := slices.ContainsFunc(s.answer.Dates, func(d answer.Date) bool { return d.Names(day) })
-		if named && s.answer.Has(decimal.Int(count, 0)) {
+		if count, _ := decimal.Parse(number); named && s.answer.Has(count) {
 			s.check("answer_table", true, "")
 			return
 		}
-		want = append(want, fmt.Sprintf("%s with %s %d", day.Format(time.DateOnly), label, count))
+		want = append(want, fmt.Sprintf("%s with %s %s", day.Format(time.DateOnly), label, number))
 	}
 	s.check("answer_table", false, "want %s, got %s", strings.Join(want, " or "), s.quoted())
 }
 
-// daysSeen are the days in the results of today_range, in order.
+// Table returns the numbers that the state of the task's world has for a label, by day:
+// those of every mapping of dates (YYYY-MM-DD) to mappings with the label.
+func (t Task) Table(label string) map[string]string {
+	table := map[string]string{}
+	addToTable(table, yamlfile.DecodeJSON(t.World.State), label)
+	return table
+}
+
+func addToTable(table map[string]string, state any, label string) {
+	members, _ := state.(map[string]any)
+	for name, v := range members {
+		addToTable(table, v, label)
+		day, _ := v.(map[string]any)
+		number, is := day[label].(json.Number)
+		if _, err := time.Parse(time.DateOnly, name); is && err == nil {
+			table[name] = number.String()
+		}
+	}
+}
+
+// daysSeen are the days in the results of calls, in order.
 func (s *scorer) daysSeen() []time.Time {
 	var days []time.Time
 	for _, c := range s.calls {
-		if c.Call.Name != world.TodayTool || c.Outcome != tool.OK {
+		if c.Outcome != tool.OK {
 			continue
 		}
 		var result struct {

@@ -228,8 +228,8 @@ func TestScorePicksTheOutcomeThatFailedFewest(t *testing.T) {
 
 func TestScoreTable(t *testing.T) {
 	world := world.Spec{
-		Now:    time.Date(2026, 5, 13, 23, 59, 59, 0, time.UTC),
-		Counts: map[string]map[string]int64{"2026-05-13": {"praise": 749}, "2026-05-14": {"praise": 1208}},
+		Now:   time.Date(2026, 5, 13, 23, 59, 59, 0, time.UTC),
+		State: []byte(`{"counts":{"2026-05-13":{"praise":749},"2026-05-14":{"praise":1208}}}`),
 	}
 	today := func(start, end string) Called {
 		c := called("today_range", "{}", tool.OK)
@@ -254,9 +254,9 @@ func TestScoreTable(t *testing.T) {
 		{"wrong year", "2025-05-13: 749", []Called{may13}, `want 2026-05-13 with praise 749, got "2025-05-13: 749"`},
 		{"a day never returned", "May 14: 1208", []Called{may13}, `want 2026-05-13 with praise 749, got "May 14: 1208"`},
 		{"no data is not zero", "May 15: 0", []Called{may15}, `want 2026-05-15 (no count in the world), got "May 15: 0"`},
-		{"never asked", "May 13: 749", nil, "want a date from today_range, but no call of it returned one"},
-		{"broken result", "May 13: 749", []Called{broken}, "want a date from today_range, but no call of it returned one"},
-		{"failed call", "May 13: 749", []Called{called("today_range", "{}", tool.Timeout)}, "want a date from today_range, but no call of it returned one"},
+		{"never asked", "May 13: 749", nil, "want a date from a call's start_date and end_date, but none returned one"},
+		{"broken result", "May 13: 749", []Called{broken}, "want a date from a call's start_date and end_date, but none returned one"},
+		{"failed call", "May 13: 749", []Called{called("today_range", "{}", tool.Timeout)}, "want a date from a call's start_date and end_date, but none returned one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			solved, checks := Score(Task{World: world, Expect: []Expect{{TableLabel: "praise"}}}, Outcome{Answer: c.answer, Calls: c.calls})

@@ -36,9 +36,9 @@ func TestStatusWordsAreTheAgents(t *testing.T) {
 }
 
 func TestLoadTwiceIsTheSame(t *testing.T) {
-	a, err := load.Suite(counts.FS, "counts")
+	a, err := load.Suite(counts.FS, "counts", counts.Worlds())
 	require.NoError(t, err)
-	b, err := load.Suite(os.DirFS("counts"), "counts")
+	b, err := load.Suite(os.DirFS("counts"), "counts", counts.Worlds())
 	require.NoError(t, err)
 	require.Equal(t, a.Digest, b.Digest)
 	require.Equal(t, a.Tasks, b.Tasks)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
@@ -38,13 +39,13 @@ func oneTask(t *testing.T, task string) *goldens.Suite {
 	require.NoError(t, png.Encode(&img, image.NewGray(image.Rect(0, 0, 1, 1))))
 	s, err := load.Suite(fstest.MapFS{"a.png": {Data: img.Bytes()}, "suite.yaml": {Data: []byte(`
 name: one
-worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [queued, running, done]}}
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, kind: counts, state: {job_status: [queued, running, done]}}}
 defaults: {world: w, budgets: {max_steps: 20, max_tool_calls: 20, max_seconds: 600}}
 tools:
   - {name: get_job_status, description: Status., approve: ask, schema: {type: object, properties: {id: {type: string}}, required: [id]}}
 tasks:
   - {id: T, request: 'How are the jobs?', expect: {status: answered}, ` + task + `}
-`)}}, "one")
+`)}}, "one", counts.Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -298,7 +299,7 @@ func requireTree(t *testing.T, rows ledger.EpisodeRows) {
 // The recordings of the suite research hold together: every row of every strategy has
 // the row that led to it, and what was said before is known without a question.
 func TestRecordedResearch(t *testing.T) {
-	suite, err := load.Suite(research.FS, "builtin:research")
+	suite, err := load.Suite(research.FS, "builtin:research", research.Worlds())
 	require.NoError(t, err)
 	o := countsOptions(t)
 	o.Suite, o.Runs = suite, t.TempDir()
@@ -325,7 +326,7 @@ func TestRecordedResearch(t *testing.T) {
 
 // A simulated model works on the items of a research task two at a time.
 func TestBatchOfASimulatedModel(t *testing.T) {
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	o := recordOptions(t, "R45")
 	o.Suite, o.Candidates = suite, nil

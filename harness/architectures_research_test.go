@@ -19,7 +19,7 @@ func TestSimulatedResearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every task under nine candidates or more; not with -short")
 	}
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	o := recordOptions(t)
 	o.Suite, o.Mode = suite, recorder.Live

@@ -38,7 +38,7 @@ defaults: {world: w, tools: []}
 tasks:
   - {id: three, request: "What is six times seven?", expect: {status: answered, numbers: [42]}}
   - {id: two, request: "What is six times seven?", budgets: {max_steps: 2}, expect: {status: answered, numbers: [42]}}
-`)}}, "mine")
+`)}}, "mine", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

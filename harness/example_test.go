@@ -15,7 +15,7 @@ import (
 
 // A replay of part of the built-in suite, in memory: no key, no network, no file.
 func ExampleRun() {
-	suite, err := load.Suite(counts.FS, "builtin:counts")
+	suite, err := load.Suite(counts.FS, "builtin:counts", counts.Worlds())
 	if err != nil {
 		log.Fatal(err)
 	}

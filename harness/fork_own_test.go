@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -73,13 +74,13 @@ func job(id string) string {
 func ownFork(t *testing.T, tool, task string, a, b goldens.Candidate, turn int, voice *script) harness.Options {
 	t.Helper()
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
-worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [done]}}
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, kind: counts, state: {job_status: [done]}}}
 defaults: {world: w, budgets: {max_steps: 9, max_tool_calls: 9, max_seconds: 60}}
 tools:
   - {name: get_job_status, description: Status., ` + tool + `schema: {type: object, properties: {id: {type: string}}, required: [id]}}
 tasks:
   - {id: T, request: "Is it done?", ` + task + `expect: {status: answered}}
-`)}}, "own")
+`)}}, "own", counts.Worlds())
 	require.NoError(t, err)
 	o := recordOver(t, func(string) http.RoundTripper { return voice })
 	o.Suite, o.Select.Tasks = suite, nil

@@ -56,7 +56,7 @@ func countsSuite(t testing.TB) *goldens.Suite {
 }
 
 // loadedCounts reads the suite once: under the race detector that takes a second.
-var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts") })
+var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts", counts.Worlds()) })
 
 // countsOptions replay the built-in suite in memory.
 func countsOptions(t testing.TB) harness.Options {

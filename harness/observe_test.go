@@ -30,7 +30,7 @@ import (
 
 // An observer is told what a model says, in a replay, too.
 func ExampleOptions_observe() {
-	suite, err := load.Suite(counts.FS, "builtin:counts")
+	suite, err := load.Suite(counts.FS, "builtin:counts", counts.Worlds())
 	if err != nil {
 		log.Fatal(err)
 	}

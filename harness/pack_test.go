@@ -45,7 +45,7 @@ func packedSuite(t testing.TB) *goldens.Suite {
 	require.NoError(t, os.CopyFS(dir, counts.FS))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "cassettes")))
 	packCounts(t, dir)
-	s, err := load.Suite(os.DirFS(dir), "builtin:counts")
+	s, err := load.Suite(os.DirFS(dir), "builtin:counts", counts.Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -112,7 +112,7 @@ func TestCassettesWinOverAPack(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Tasks = []string{"G01"}
 	var err error
-	o.Suite, err = load.Suite(os.DirFS(dir), dir)
+	o.Suite, err = load.Suite(os.DirFS(dir), dir, counts.Worlds())
 	require.NoError(t, err)
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err, "the pack is not looked at")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -42,7 +43,7 @@ const smallSuite = `name: small
 tools:
   - {name: get_job_status, description: Job., repeatable: true, schema: {type: object, properties: {id: {type: string}}, required: [id]}}
 worlds:
-  base: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [RUNNING], latency: {get_job_status: 100ms}}
+  base: {kind: counts, now: 2026-05-13T12:00:00Z, zone: UTC, state: {job_status: [RUNNING]}, latency: {get_job_status: 100ms}}
 defaults: {world: base, BUDGETS}
 tasks:
   - {id: A, request: "How is job 7?", FAULTS, expect: {status: answered}}
@@ -52,7 +53,7 @@ tasks:
 func smallOptions(t *testing.T, budgets, faults string, c goldens.Candidate, outputs ...string) (harness.Options, *model) {
 	t.Helper()
 	text := strings.NewReplacer("BUDGETS", budgets, "FAULTS", faults, "RUNNING", strings.Repeat("running ", 100)).Replace(smallSuite)
-	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "small")
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "small", counts.Worlds())
 	require.NoError(t, err)
 	m := &model{outputs: outputs}
 	c.Name, c.Provider = "c", "fake"

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
@@ -84,7 +85,7 @@ func (p *echoModel) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func talkSuite(t *testing.T, text string) *goldens.Suite {
 	t.Helper()
-	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "talk")
+	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "talk", counts.Worlds())
 	require.NoError(t, err)
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -57,7 +58,7 @@ defaults: {world: may, budgets: {max_steps: 3, max_tool_calls: 4, max_seconds: 5
 tasks:
   - {id: A, session: s, request: Before, expect: {status: answered}}
   - {id: B, session: s, request: 'Do {item}', constraints: C, inputs: {b: [1, x], a: {k: 2}}, each: b, images: [a.png], answer_schema: {type: object}, expect: {status: answered}}
-`)}}, "all")
+`)}}, "all", counts.Worlds())
 	require.NoError(t, err)
 	var told []agent.Params
 	o := countsOptions(t)

@@ -62,7 +62,7 @@ tasks:
   - {id: protected, request: Put, scripted: true, script: [{call: {put: {Name: a, Value: "2"}}}, {respond: Done.}], expect: {status: answered, unchanged: [a]}}
   - {id: stolen, request: Put, scripted: true, script: [{call: {put: {Name: b, Value: stolen}}}, {respond: Done.}], expect: {status: answered}}
   - {id: without, request: Put, scripted: true, tools: [], script: [{respond: Done.}], expect: {status: answered}}
-`)}}, "own")
+`)}}, "own", nil)
 	require.NoError(t, err)
 	for i := range s.Tasks[:3] {
 		s.Tasks[i].World.Kind, s.Tasks[i].World.Maker = "drawer", drawer{}

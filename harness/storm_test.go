@@ -23,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/testkit"
@@ -180,13 +181,13 @@ func stormOptions(t testing.TB, n int, w http.RoundTripper) harness.Options {
 		fmt.Fprintf(&tasks, "  - {id: S%02d, request: %q, expect: {status: answered}}\n", i, strings.Repeat("blow ", i+1)+fmt.Sprint(i))
 	}
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: storm
-worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [queued, running, running, done], latency: {get_job_status: 1500us}}}
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, kind: counts, state: {job_status: [queued, running, running, done]}, latency: {get_job_status: 1500us}}}
 defaults: {world: w, budgets: {max_steps: 99, max_tool_calls: 99, max_seconds: 600}}
 tools:
   - {name: get_job_status, description: Status., schema: {type: object, properties: {id: {type: string}}, required: [id]}}
   - {name: lookup, description: Look., http: {url: "` + server.URL + `/{id}"}, schema: {type: object, properties: {id: {type: string}}, required: [id]}}
 tasks:
-` + tasks.String())}}, "storm")
+` + tasks.String())}}, "storm", counts.Worlds())
 	require.NoError(t, err)
 	o := countsOptions(t)
 	o.Suite = suite

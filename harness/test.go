@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -57,6 +58,8 @@ type Params struct {
 	// suite, as in Options.
 	Strategies map[string]agent.Strategy
 	Tools      map[string]episode.ToolFunc
+	// Worlds are the kinds of worlds that Suite may name, such as counts.Worlds().
+	Worlds map[string]world.Kind
 	// LookupEnv serves the headers of HTTP tools while recording; nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
@@ -162,7 +165,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	suite, dir := p.Loaded, ""
 	if suite == nil {
 		var err error
-		if suite, err = load.Suite(regular.DirFS(p.Suite), p.Suite); err != nil {
+		if suite, err = load.Suite(regular.DirFS(p.Suite), p.Suite, p.Worlds); err != nil {
 			return nil, nil, err
 		}
 		dir = filepath.Join(p.Suite, "cassettes")

@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -34,7 +35,7 @@ const plantedKey = "plantedKey-7f3a9c0d5e"
 func toolSuite(t *testing.T, use, more string) *goldens.Suite {
 	t.Helper()
 	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
-worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, job_status: [done]}}
+worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC, kind: counts, state: {job_status: [done]}}}
 defaults: {world: w}
 tools:
   - name: get_job_status
@@ -47,7 +48,7 @@ tasks:
     scripted: true
     script: [{call: {get_job_status: {id: "7"}}}, {respond: It is.}]
     expect: {status: answered}
-` + more)}}, "own")
+` + more)}}, "own", counts.Worlds())
 	require.NoError(t, err)
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"testing"
 
@@ -23,9 +24,11 @@ import (
 // What a real episode did is never called impossible: an expectation drafted from a
 // recorded episode of any strategy, with every signal as it was, loads.
 func TestRecordedEpisodesContradictNothing(t *testing.T) {
+	kinds := counts.Worlds()
+	maps.Copy(kinds, research.Worlds())
 	for name, fsys := range map[string]fs.FS{"counts": counts.FS, "research": research.FS} {
 		t.Run(name, func(t *testing.T) {
-			suite, err := load.Suite(fsys, name)
+			suite, err := load.Suite(fsys, name, kinds)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
 			checked, stride := 0, testkit.Long(3, 1)

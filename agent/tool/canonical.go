@@ -3,8 +3,11 @@ package tool
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -79,6 +82,38 @@ func appendCanonical(out []byte, v JSON) []byte {
 		return appendNumber(out, v.Raw)
 	}
 	return append(out, v.Raw...)
+}
+
+// AppendCanonical appends the canonical form of a decoded JSON value: maps, slices,
+// strings, json.Number, booleans and nil. Whatever else there is in it is written as null.
+func AppendCanonical(out []byte, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		out = append(out, '{')
+		for i, name := range slices.SortedFunc(maps.Keys(v), compareUTF16) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = AppendCanonical(append(appendString(out, name), ':'), v[name])
+		}
+		return append(out, '}')
+	case []any:
+		out = append(out, '[')
+		for i, e := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = AppendCanonical(out, e)
+		}
+		return append(out, ']')
+	case string:
+		return appendString(out, v)
+	case json.Number:
+		return appendNumber(out, string(v))
+	case bool:
+		return strconv.AppendBool(out, v)
+	}
+	return append(out, "null"...)
 }
 
 // appendString writes s with the escapes of RFC 8785. s may hold surrogates as

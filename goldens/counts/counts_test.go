@@ -20,7 +20,7 @@ import (
 
 func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
-	s, err := load.Suite(FS, "counts")
+	s, err := load.Suite(FS, "counts", Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -111,9 +111,11 @@ func sum(t *testing.T, task goldens.Task, args map[string]any) int64 {
 	t.Helper()
 	day, err := time.Parse(time.DateOnly, args["start_date"].(string))
 	require.NoError(t, err)
+	s, err := readState(task.World.State)
+	require.NoError(t, err)
 	total := int64(0)
 	for end := args["end_date"].(string); day.Format(time.DateOnly) <= end; day = day.AddDate(0, 0, 1) {
-		n, ok := task.World.Counts[day.Format(time.DateOnly)][args["label"].(string)]
+		n, ok := s.counts[day.Format(time.DateOnly)][args["label"].(string)]
 		require.True(t, ok, "%s: no data for %s", task.ID, day.Format(time.DateOnly))
 		total += n
 	}

@@ -159,9 +159,11 @@ func sameWorld(t *testing.T, p proposal, w world.Spec) {
 	t.Helper()
 	require.Equal(t, p.World.Now, w.Now.Format(time.RFC3339))
 	require.Equal(t, p.World.TZ, w.Zone.String())
-	require.Equal(t, p.World.Counts, w.Counts)
+	s, err := readState(w.State)
+	require.NoError(t, err)
+	require.Equal(t, p.World.Counts, s.counts)
 	require.Equal(t, time.Duration(p.World.ClockStep)*time.Second, w.ClockStep)
-	require.Equal(t, p.World.JobStatus, w.JobStatus)
+	require.Equal(t, p.World.JobStatus, s.jobs)
 	require.Equal(t, p.World.Env, w.Env)
 }
 

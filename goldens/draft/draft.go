@@ -104,7 +104,7 @@ func (a *adding) open() error {
 		return fmt.Errorf("read %s: %w", path.Join(a.path, load.SuiteFile), err)
 	}
 	a.was, a.text = text, text
-	if a.old, err = load.Suite(a.fsys, a.path); err != nil {
+	if a.old, err = load.Suite(a.fsys, a.path, a.From.Worlds); err != nil {
 		return err
 	}
 	for _, t := range a.old.Tasks {
@@ -221,7 +221,7 @@ func (a *adding) write() (err error) {
 // load reads the suite as it will be, and makes sure that the task is in it as it
 // was meant, and every other one as it was.
 func (a *adding) load() error {
-	s, err := load.Suite(newOverlay(a.fsys, a.Files), a.path)
+	s, err := load.Suite(newOverlay(a.fsys, a.Files), a.path, a.From.Worlds)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 
 func builtIn(t testing.TB) *goldens.Suite {
 	t.Helper()
-	s, err := load.Suite(builtin.FS, "builtin:counts")
+	s, err := load.Suite(builtin.FS, "builtin:counts", builtin.Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -66,9 +66,9 @@ func awkward() goldens.Task {
 		ID: "null", Title: "# not: a \"comment\"\n- item", Tier: "yes", Tags: []string{"2026-05-13", "~", "a: b"}, Probes: []string{"&a *b"},
 		Request: " \tHi \u2028 \u0001 \x7f 😀 #x\n\n", Constraints: "", Tools: []string{"get_counts", "today_range"},
 		World: world.Spec{
-			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Counts: map[string]map[string]int64{"2026-05-13": {"no": 1<<53 - 1, "1": 0}},
+			Now: time.Date(2026, 5, 13, 12, 0, 0, 1000, zone), Zone: zone, Kind: "counts", State: []byte(`{"counts":{"2026-05-13":{"1":0,"no":9007199254740991}},"job_status":["on"]}`),
 			Env: map[string]string{"A": "0x1"}, ClockStep: 1500 * time.Microsecond, Latency: map[string]time.Duration{"get_counts": time.Hour},
-			JobStatus: []string{"on"}, Faults: []world.Fault{
+			Faults: []world.Fault{
 				{Tool: "get_counts", OnCalls: []int{2}, Kind: world.FaultReplace},
 				{Tool: "get_counts", Kind: world.FaultAugment, Fields: map[string]any{"a b": []any{nil, true, number, map[string]any{"": "2026-05-13"}}}},
 			},
@@ -93,7 +93,7 @@ func awkward() goldens.Task {
 }
 
 func TestDraftKeepsAwkwardText(t *testing.T) {
-	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from")
+	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from", suitetest.Worlds())
 	require.NoError(t, err)
 	a, err := Draft{Task: awkward(), From: from}.AddTo(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s")
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestDraftBringsItsTools(t *testing.T) {
 	require.Equal(t, []string{"today_range", "get_counts"}, a.Differ)
 	require.True(t, sameTool(from, a.Suite, "get_job_status"))
 	require.True(t, a.Files[1].Replaces)
-	require.Contains(t, string(a.Files[1].Text), "additionalProperties: false\n  - {name: get_job_status,")
+	require.Contains(t, string(a.Files[1].Text), "additionalProperties: false}\n  - {name: get_job_status,")
 
 	over := *from
 	over.HTTP = map[string]world.HTTPTool{"get_job_status": {Method: "GET"}}
@@ -181,7 +181,7 @@ func TestDraftBringsItsTools(t *testing.T) {
 // Where the task goes depends on what suite.yaml looks for; the rest of the file
 // stays as it is, byte for byte.
 func TestDraftFindsItsPlace(t *testing.T) {
-	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from")
+	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from", suitetest.Worlds())
 	require.NoError(t, err)
 	one := "tasks: [" + suitetest.Task + "]\n"
 	for name, tc := range map[string]struct{ before, file, after string }{

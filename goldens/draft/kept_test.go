@@ -1,7 +1,6 @@
 package draft
 
 import (
-	"encoding/json"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -13,31 +12,30 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
-	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // Every task of the suite that has a library, written into a folder, is read back
 // as it was.
 func TestDraftKeepsDocuments(t *testing.T) {
-	from, err := load.Suite(research.FS, "builtin:research")
+	from, err := load.Suite(research.FS, "builtin:research", research.Worlds())
 	require.NoError(t, err)
 	for _, task := range from.Tasks {
 		a, err := Draft{Task: task, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "mine")
 		require.NoError(t, err, task.ID)
-		require.Equal(t, task.World.Documents, a.Suite.Tasks[0].World.Documents)
+		require.Equal(t, string(task.World.State), string(a.Suite.Tasks[0].World.State))
 		require.True(t, sameTasks([]goldens.Task{task}, a.Suite.Tasks), task.ID)
 	}
 	empty := from.Tasks[0]
-	empty.World.Documents = []world.Document{{ID: "null", Title: "#", Date: "2020-01-02", Text: "- a: b", Fields: map[string]any{}}, {ID: "1e3", Title: "2020-01-02", Date: "0001-01-01", Text: "x\u2028 #", Fields: map[string]any{"no": "true", "y": json.Number("-0.50"), "null": nil}}}
+	empty.World.State = []byte(`{"documents":{"1e3":{"date":"0001-01-01","fields":{"no":"true","null":null,"y":-0.5},"text":"x` + "\u2028" + ` #","title":"2020-01-02"},"null":{"date":"2020-01-02","fields":{},"text":"- a: b","title":"#"}}}`)
 	a, err := Draft{Task: empty, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "mine")
 	require.NoError(t, err)
-	require.Equal(t, empty.World.Documents, a.Suite.Tasks[0].World.Documents)
+	require.Equal(t, string(empty.World.State), string(a.Suite.Tasks[0].World.State))
 }
 
 // What is written into another folder is what was read, images included.
 func TestDraftGiven(t *testing.T) {
 	img := suitetest.Picture(t)
-	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks:"+suitetest.Given, "pictures/a.png", string(img), "b", "GIF89a\x01\x00"), "s")
+	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks:"+suitetest.Given, "pictures/a.png", string(img), "b", "GIF89a\x01\x00"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	a, err := Draft{Task: from.Tasks[0], From: from}.AddTo(fstest.MapFS{}, "new")
 	require.NoError(t, err)
@@ -61,7 +59,7 @@ func TestDraftGiven(t *testing.T) {
 
 // A candidate is written back with all that is said to its agent.
 func TestDraftAgentSettings(t *testing.T) {
-	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s")
+	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	c := goldens.Candidate{
 		Name: "a", Agent: "tools", Provider: "p", Model: "m", System: "Be brief.\n", Fallback: "n", MaxIterations: 4, FinalRetries: new(0), NoImages: true,

@@ -60,6 +60,15 @@ func toolNode(s tool.Spec, a goldens.Approval) *yaml.Node {
 		"uncacheable", yamlfile.Given(s.Uncacheable), "approve", approve, "schema", s.Schema)
 }
 
+// Tools writes tools as the field tools of a suite.yaml.
+func Tools(specs []tool.Spec) ([]byte, error) {
+	list := yamlfile.Sequence(0)
+	for _, s := range specs {
+		list.Content = append(list.Content, yamlfile.Fields(0, "name", yamlfile.Name(s.Name), "description", s.Description, "schema", s.Schema))
+	}
+	return yamlfile.Write(yamlfile.Fields(0, "tools", list))
+}
+
 // taskPatterns are the task files that suite.yaml names.
 func taskPatterns(text []byte) (out []string) {
 	_, list, _ := topLevel(text, "tasks")

@@ -102,7 +102,7 @@ func TestOverlay(t *testing.T) {
 
 // A folder that a pattern would find once it is there is found before it is.
 func TestDraftInAFolderToBe(t *testing.T) {
-	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from")
+	from, err := load.Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "from", suitetest.Worlds())
 	require.NoError(t, err)
 	task := from.Tasks[0]
 	task.ID = "New"

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -109,13 +110,22 @@ func filled(n *yaml.Node) *yaml.Node {
 }
 
 func worldNode(w world.Spec) *yaml.Node {
-	return yamlfile.Fields(0, "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()),
-		"counts", mapping(0, w.Counts, yamlfile.Plain), "documents", sequence(w.Documents, documentNode), "env", w.Env,
-		"clock_step", yamlfile.Given(w.ClockStep), "latency", mapping(yaml.FlowStyle, w.Latency, yamlfile.Word), "job_status", w.JobStatus)
+	return yamlfile.Fields(0, "kind", yamlfile.Given(yamlfile.Name(w.Kind)), "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()),
+		"state", stateNode(w.State), "env", w.Env,
+		"clock_step", yamlfile.Given(w.ClockStep), "latency", mapping(yaml.FlowStyle, w.Latency, yamlfile.Word))
 }
 
-func documentNode(d world.Document) *yaml.Node {
-	return yamlfile.Fields(0, "id", yamlfile.Name(d.ID), "title", d.Title, "date", yamlfile.Plain(d.Date), "text", d.Text, "fields", d.Fields)
+// stateNode writes a state, with a line for each member of its parts; nil of nil.
+func stateNode(state json.RawMessage) *yaml.Node {
+	if state == nil {
+		return nil
+	}
+	out := yamlfile.JSONNode(state)
+	out.Style = 0
+	for _, part := range out.Content {
+		part.Style &^= yaml.FlowStyle
+	}
+	return out
 }
 
 func faultNode(f world.Fault) *yaml.Node {

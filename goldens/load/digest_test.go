@@ -14,7 +14,7 @@ import (
 func TestTaskParts(t *testing.T) {
 	const text = suitetest.Head + "tasks:\n  - {id: A, title: T, tags: [x], request: Hi, tools: [today_range], expect: {status: answered, numbers: [1], note: n}}\n  - {id: B, request: Other, expect: {status: answered}}\n"
 	of := func(text string) goldens.TaskParts {
-		s, err := Suite(suitetest.Folder(text), "s")
+		s, err := Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 		require.NoError(t, err)
 		return s.TaskParts(s.Tasks[0])
 	}

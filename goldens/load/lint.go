@@ -2,10 +2,8 @@ package load
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
@@ -22,9 +20,12 @@ func (l *loader) advice(s *goldens.Suite) []*yamlfile.Problem {
 	}
 	for _, spec := range s.Tools {
 		at := l.tools.places[spec.Name]
-		_, builtIn := world.Implementations[spec.Name]
-		if _, overHTTP := s.HTTP[spec.Name]; !builtIn && !overHTTP {
-			say(at, "no world implements tool %s, and it has no http; the built-in ones are: %s", spec.Name, strings.Join(slices.Sorted(maps.Keys(world.Implementations)), ", "))
+		_, overHTTP := s.HTTP[spec.Name]
+		lacks := func(t goldens.Task) bool {
+			return slices.Contains(t.Tools, spec.Name) && !hasTool(t.World.Maker, spec.Name)
+		}
+		if i := slices.IndexFunc(s.Tasks, lacks); i >= 0 && !overHTTP {
+			say(at, "the world of task %s does not implement tool %s, and it has no http; its kind has: %s", s.Tasks[i].ID, spec.Name, yamlfile.Listed(toolNames(s.Tasks[i].World.Maker)))
 			found.List[len(found.List)-1].Tool = spec.Name
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t goldens.Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
@@ -37,6 +38,24 @@ func (l *loader) advice(s *goldens.Suite) []*yamlfile.Problem {
 		}
 	}
 	return found.Sorted()
+}
+
+// toolNames are the tools of a kind of worlds; none without a kind.
+func toolNames(kind world.Kind) (names []string) {
+	if kind == nil {
+		return nil
+	}
+	for _, spec := range kind.Tools() {
+		names = append(names, spec.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hasTool reports whether worlds of the kind may have the tool: those whose tools are
+// known only once one is open may.
+func hasTool(kind world.Kind, name string) bool {
+	return kind != nil && kind.Tools() == nil || slices.Contains(toolNames(kind), name)
 }
 
 // crossCheck holds the fields of every task against each other: an outcome that
@@ -78,8 +97,8 @@ func checkNames(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
 			at.FieldAt("calls").Item(i).Failf("the task offers no tool %q%s; it offers: %s", c.Tool, yamlfile.Suggest(c.Tool, t.Tools), yamlfile.Listed(t.Tools))
 		}
 	}
-	if e.TableLabel != "" && !world.HasLabel(t.World.Counts, e.TableLabel) {
-		at.FieldAt("table_label").Failf("the task's world counts no label %q", e.TableLabel)
+	if e.TableLabel != "" && len(t.Table(e.TableLabel)) == 0 {
+		at.FieldAt("table_label").Failf("the state of the task's world has no date with a number of %q", e.TableLabel)
 	}
 	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
 		at.FieldAt("at_most").FieldAt("steps").Failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)

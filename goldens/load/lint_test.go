@@ -30,7 +30,7 @@ func TestCrossCheck(t *testing.T) {
 		{"required and forbidden", "{id: A, request: Hi, expect: {status: answered, calls: [today_range], forbidden: [today_range]}}", []string{"expect.calls[0]: no episode can meet this and tasks[0].expect.forbidden[0] (s/suite.yaml:20): every call today_range is forbidden; change one of the two"}},
 		{"forbidden tool unknown", "{id: A, request: Hi, expect: {status: answered, forbidden: [delete_all]}}", nil},
 		{"fewer calls than required", "{id: A, request: Hi, expect: {status: answered, calls: [today_range, get_counts], at_most: {tool_calls: 1}}}", []string{"expect.calls[0]: no episode can meet this, tasks[0].expect.calls[1] (s/suite.yaml:20) and tasks[0].expect.at_most.tool_calls (s/suite.yaml:20): the required calls take 2 executions, and tool_executions must be at most 1; change one of them"}},
-		{"label not counted", "{id: A, request: Hi, expect: {status: answered, table_label: info}}", []string{`expect.table_label: the task's world counts no label "info"`}},
+		{"label not counted", "{id: A, request: Hi, expect: {status: answered, table_label: info}}", []string{`expect.table_label: the state of the task's world has no date with a number of "info"`}},
 		{"token stop without a cap", "{id: A, request: Hi, expect: {status: stopped, stop_reason: max_tokens}}", []string{"expect.stop_reason: no episode can meet this and tasks[0].budgets.max_tokens_total (s/suite.yaml:20): the task has no budget max_tokens_total that could stop an episode; change one of the two"}},
 		{"cost stop without a cap", "{id: A, request: Hi, budgets: {max_tokens_total: 5}, expect: {status: stopped, stop_reason: max_cost}}", []string{"expect.stop_reason: no episode can meet this and tasks[0].budgets.max_cost_usd (s/suite.yaml:20): the task has no budget max_cost_usd that could stop an episode; change one of the two"}},
 		{"more calls than the budget has", "{id: A, request: Hi, budgets: {max_tool_calls: 1}, expect: {status: answered, calls: [get_counts: " + angryDay("01") + ", get_counts: " + angryDay("02") + "]}}", []string{"expect.calls[0]: no episode can meet this, tasks[0].expect.calls[1] (s/suite.yaml:20) and tasks[0].budgets.max_tool_calls (s/suite.yaml:20): the required calls take 2 executions, and tool_executions must be at most 1; change one of them"}},
@@ -92,15 +92,15 @@ tasks:
   - {id: A, request: Hi, tools: [get_weather], expect: {status: answered}}
   - {id: B, request: Hi, tools: [], world: built_on, expect: {status: answered}}
 `
-	s, err := Suite(suitetest.Folder(text), "s")
+	s, err := Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 	require.NoError(t, err, "a suite may bring its own tools")
-	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: no world implements tool get_weather, and it has no http; the built-in ones are: compare, extract, get_counts, get_job_status, open, search, today_range
+	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: the world of task A does not implement tool get_weather, and it has no http; its kind has: none
 s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`)
 	require.EqualError(t, s.Lint("get_weather", "today_range"), `s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`, "a Go function implements it")
 
-	s, err = Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s")
+	s, err = Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	require.NoError(t, s.Lint())
 }
@@ -131,7 +131,7 @@ func TestWarnings(t *testing.T) {
 		{"expect: {status: clarify, forbidden: [gett, get, delete_all]}", []string{`expect.forbidden[0]: the suite has no tool "gett" (did you mean get?)`}},
 	} {
 		t.Run(tt.task, func(t *testing.T) {
-			s, err := Suite(oneTask(tt.task), "s")
+			s, err := Suite(oneTask(tt.task), "s", suitetest.Worlds())
 			require.NoError(t, err)
 			require.Len(t, s.Warnings, len(tt.want))
 			for i, w := range s.Warnings {
@@ -152,7 +152,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(suitetest.Head+"candidates: [{name: a, agent: tools, provider: p, model: m, batch: {size: 2, delay: 1s}, memory: {off: true}}]\ntasks:\n  - {id: A, session: s, request: 'Do {a}', inputs: {b: [{a: 1}, {}]}, each: b, images: [t.yaml], answer_schema: {type: [array, 'null']}, expect: {status: answered}}\n", "")
 	f.Fuzz(func(t *testing.T, suite, tasks string) {
 		fsys := fstest.MapFS{SuiteFile: {Data: []byte(suite)}, "t.yaml": {Data: []byte(tasks)}}
-		s, err := Suite(fsys, "s")
+		s, err := Suite(fsys, "s", suitetest.Worlds())
 		if err == nil {
 			require.NotEmpty(t, s.Digest)
 			for _, task := range s.Tasks {

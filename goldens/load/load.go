@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // The bounds of a suite. They keep a hostile or generated folder from taking
@@ -29,16 +30,17 @@ const SuiteFile = "suite.yaml"
 
 // Suite reads the suite folder fsys: suite.yaml and the task files it names.
 // path is what people call that folder; it goes in front of the file names in
-// problems. The error joins every problem found, each a *Problem, ordered by
-// file and line; the suite is nil unless the error is.
-func Suite(fsys fs.FS, path string) (*goldens.Suite, error) {
-	l := &loader{fsys: fsys, label: path, found: &yamlfile.Findings{}}
+// problems. kinds are the kinds of worlds that the suite may name. The error joins every
+// problem found, each a *Problem, ordered by file and line; the suite is nil unless the
+// error is.
+func Suite(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suite, error) {
+	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}}
 	s := l.suite()
 	l.crossCheck(s)
 	if err := l.found.Join(); err != nil {
 		return nil, err
 	}
-	s.FS, s.Path = fsys, path
+	s.FS, s.Path, s.Worlds = fsys, path, kinds
 	s.Digest = s.ContentDigest()
 	s.Advice, s.Warnings = l.advice(s), l.warned.Sorted()
 	return s, nil
@@ -48,6 +50,8 @@ func Suite(fsys fs.FS, path string) (*goldens.Suite, error) {
 type loader struct {
 	fsys  fs.FS
 	label string
+	kinds map[string]world.Kind
+	used  []world.Kind // by the suite's worlds
 	found *yamlfile.Findings
 	// warned are the problems that do not keep a suite from being used.
 	warned yamlfile.Findings
@@ -98,7 +102,9 @@ func (l *loader) open(name string) (root yamlfile.Place, ok bool) {
 
 // ReadFile returns the content of a file of a suite folder. It refuses one that is too
 // large.
-func ReadFile(fsys fs.FS, name string) ([]byte, error) {
+func ReadFile(fsys fs.FS, name string) ([]byte, error) { return readFile(fsys, name, maxFileBytes) }
+
+func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,12 +112,12 @@ func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("cannot open the file: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("cannot read the file: %w", err)
 	}
-	if len(text) > maxFileBytes {
-		return nil, fmt.Errorf("the file is larger than %d MiB", maxFileBytes>>20)
+	if int64(len(text)) > most {
+		return nil, fmt.Errorf("the file is larger than %d MiB", most>>20)
 	}
 	return text, nil
 }

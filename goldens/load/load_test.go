@@ -17,7 +17,7 @@ import (
 // problemsOf loads a folder and returns what Load reports, line by line.
 func problemsOf(t *testing.T, fsys fs.FS) []string {
 	t.Helper()
-	s, err := Suite(fsys, "s")
+	s, err := Suite(fsys, "s", suitetest.Worlds())
 	if err == nil {
 		return nil
 	}
@@ -145,21 +145,21 @@ func TestLoadWorldProblems(t *testing.T) {
 			`s/suite.yaml:8: worlds.f.from: "bb" is not known (did you mean b?); allowed: A, b, c, d, e, f, g`,
 			`s/suite.yaml:9: worlds.g.zone: "Local" is not a time zone; write one such as America/New_York or UTC`,
 		}},
-		{"counts", "name: demo\nworlds:\n  a:\n    counts:\n      2026-02-30: {angry: 1}\n      2026-5-1: {angry: 1}\n      2026-05-01: {angry: -1, praise: 1.5, info: x}\n      2026-05-02:\n      2026-05-03: 7\n", []string{
-			`s/suite.yaml:5: worlds.a.counts.2026-02-30: "2026-02-30" is not a date of the calendar`,
-			`s/suite.yaml:6: worlds.a.counts.2026-5-1: "2026-5-1" is not written YYYY-MM-DD`,
-			"s/suite.yaml:7: worlds.a.counts.2026-05-01.angry: must be from 0 to 9007199254740991, but is -1",
-			"s/suite.yaml:7: worlds.a.counts.2026-05-01.praise: must be a decimal integer, but is 1.5",
-			"s/suite.yaml:7: worlds.a.counts.2026-05-01.info: must be an integer, but is a string",
-			"s/suite.yaml:8: worlds.a.counts.2026-05-02: there is no data to take away",
-			"s/suite.yaml:9: worlds.a.counts.2026-05-03: must be a mapping, but is a number",
+		{"counts", "name: demo\nworlds:\n  a:\n    kind: counts\n    state:\n     counts:\n      2026-02-30: {angry: 1}\n      2026-5-1: {angry: 1}\n      2026-05-01: {angry: -1, praise: 1.5, info: x}\n      2026-05-03: 7\n     job_status: []\n     jobs: 1\n", []string{
+			`s/suite.yaml:7: worlds.a.state.counts.2026-02-30: "2026-02-30" is not a date of the calendar`,
+			`s/suite.yaml:8: worlds.a.state.counts.2026-5-1: "2026-5-1" is not written YYYY-MM-DD`,
+			"s/suite.yaml:9: worlds.a.state.counts.2026-05-01.angry: must be a whole number from 0 to 9007199254740991",
+			"s/suite.yaml:9: worlds.a.state.counts.2026-05-01.info: must be a whole number from 0 to 9007199254740991",
+			"s/suite.yaml:9: worlds.a.state.counts.2026-05-01.praise: must be a whole number from 0 to 9007199254740991",
+			"s/suite.yaml:10: worlds.a.state.counts.2026-05-03: must map labels to numbers",
+			"s/suite.yaml:11: worlds.a.state.job_status: must be a list of at least one status",
+			"s/suite.yaml:12: worlds.a.state.jobs: unknown field; allowed: counts, job_status",
 		}},
-		{"world extras", "name: demo\nworlds:\n  a: {clock_step: 15, latency: {x: 1h, y: -1s}, job_status: []}\n", []string{
+		{"world extras", "name: demo\nworlds:\n  a: {clock_step: 15, latency: {x: 1h, y: -1s}}\n", []string{
 			"s/suite.yaml:3: worlds.a.clock_step: must be a duration such as 300ms or 15s",
 			`s/suite.yaml:3: worlds.a.latency.x: the suite has no tool "x"; it has: none`,
 			`s/suite.yaml:3: worlds.a.latency.y: the suite has no tool "y"; it has: none`,
 			"s/suite.yaml:3: worlds.a.latency.y: must be more than 0 and at most 24h0m0s, in whole microseconds, but is -1s",
-			"s/suite.yaml:3: worlds.a.job_status: must hold at least one status",
 		}},
 	}
 	loadHeads(t, tests)
@@ -176,7 +176,7 @@ func loadHeads(t *testing.T, tests []headCase) {
 }
 
 func TestEveryProblemIsAProblem(t *testing.T) {
-	_, err := Suite(suitetest.Folder("name: 3\nnam: x\n"), "suites/demo")
+	_, err := Suite(suitetest.Folder("name: 3\nnam: x\n"), "suites/demo", suitetest.Worlds())
 	joined, ok := err.(interface{ Unwrap() []error })
 	require.True(t, ok)
 	require.Len(t, joined.Unwrap(), 3)
@@ -193,6 +193,6 @@ func (b brokenFS) Open(name string) (fs.File, error) {
 }
 
 func TestLoadReadError(t *testing.T) {
-	_, err := Suite(brokenFS{}, "s")
+	_, err := Suite(brokenFS{}, "s", suitetest.Worlds())
 	require.EqualError(t, err, "s/suite.yaml:1: cannot open the file: open suite.yaml: disk on fire")
 }

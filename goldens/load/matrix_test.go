@@ -292,9 +292,9 @@ tasks: [{id: A, request: Hi, tools: [], expect: {status: answered}, world: {now:
 
 // A suite has a matrix beside its candidates, read by the same rules.
 func TestSuiteMatrix(t *testing.T) {
-	s, err := Suite(suitetest.Folder(suiteMatrix), "s")
+	s, err := Suite(suitetest.Folder(suiteMatrix), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	require.Equal(t, []string{"own", "a-x", "a-x-json_object", "a-y", "a-y-json_object", "b-z", "extra"}, matrixNames(s.Candidates))
-	_, err = Suite(suitetest.Folder(strings.Replace(suiteMatrix, "name: extra", "name: own", 1)), "s")
+	_, err = Suite(suitetest.Folder(strings.Replace(suiteMatrix, "name: extra", "name: own", 1)), "s", suitetest.Worlds())
 	require.EqualError(t, err, "s/suite.yaml:3: matrix: candidate own of the matrix is also one of candidates")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/answer"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
 )
 
@@ -195,7 +196,7 @@ func widen(t *rapid.T, signals []string, task goldens.Task, o goldens.Outcome, e
 // TestWhatHappenedHasAWitness: no expectation that an episode meets is called
 // impossible, and nearly all have a witness.
 func TestWhatHappenedHasAWitness(t *testing.T) {
-	s, err := Suite(oneTask("expect: {status: answered, matches: ['.']}"), "s")
+	s, err := Suite(oneTask("expect: {status: answered, matches: ['.']}"), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	tried, found, signals := 0, 0, signalsOfSchema(t)
 	property := func(t *rapid.T) {

@@ -76,7 +76,7 @@ func TestSchemaFieldsAreTheLoaders(t *testing.T) {
 	defs := schemaOf(t)
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
-		"budgets": budgetFields, "world": worldFields, "document": documentFields, "task": taskFields, "fault": faultFields, "emit": emitFields,
+		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields,
 		"candidate.memory": memoryFields, "candidate.batch": batchFields, "candidate.plan": planFields,
 		"http": httpFields, "header_env": headerFields,
 	} {
@@ -122,7 +122,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"matrix's model":        "name: demo\ntasks: [x]\nmatrix: {provider: {a: []}}\n",
 		"matrix's name":         "name: demo\ntasks: [x]\nmatrix: {provider: a, model: b, name: c}\n",
 		"exclude nothing":       "name: demo\ntasks: [x]\nmatrix: {provider: a, model: b, exclude: [{}]}\n",
-		"world's date":          "name: demo\ntasks: [x]\nworlds: {a: {counts: {2026-5-1: {a: 1}}}}\n",
+		"world's state":         "name: demo\ntasks: [x]\nworlds: {a: {kind: counts, state: [1]}}\n",
 		"task without id":       "tasks: [{request: Hi, expect: {status: answered}}]\n",
 		"no status":             "tasks: [{id: A, request: Hi, expect: {}}]\n",
 		"status":                "tasks: [{id: A, request: Hi, expect: {status: fine}}]\n",

@@ -25,7 +25,7 @@ func TestLoadNativeScript(t *testing.T) {
       - text: Hm
         cut: true
     expect: {status: answered}
-`), "s")
+`), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	task := s.Tasks[0]
 	require.Equal(t, "tools", task.Agent)
@@ -50,7 +50,7 @@ func TestLoaderAndScorerKnowTheSameSignals(t *testing.T) {
 		if goldens.IsFlag(name) {
 			condition = "true"
 		}
-		_, err := Suite(suitetest.Folder(suitetest.Head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, signals: {"+name+": "+condition+"}}}\n"), "demo")
+		_, err := Suite(suitetest.Folder(suitetest.Head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, signals: {"+name+": "+condition+"}}}\n"), "demo", suitetest.Worlds())
 		require.NoError(t, err)
 	}
 }

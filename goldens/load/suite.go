@@ -56,6 +56,7 @@ func (l *loader) suite() *goldens.Suite {
 		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
 	}
 	l.tools = &offer{places: map[string]yamlfile.Place{}}
+	l.findKinds(o)
 	if p, ok := o.Get("tools"); ok {
 		l.readTools(s, p)
 	}
@@ -79,15 +80,8 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 				continue
 			}
 		}
-		if p, ok := o.Need("description"); ok {
-			spec.Description = p.Filled()
-		}
-		if p, ok := o.Need("schema"); ok {
-			before := len(l.found.List)
-			spec.Schema = p.JSON()
-			if len(l.found.List) == before {
-				checkSchema(p, spec.Schema)
-			}
+		if !l.inherit(o, &spec) {
+			l.readInterface(o, &spec)
 		}
 		yamlfile.Read(o, "repeatable", &spec.Repeatable, yamlfile.Place.Flag)
 		yamlfile.Read(o, "uncacheable", &spec.Uncacheable, yamlfile.Place.Flag)
@@ -95,6 +89,49 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 			l.tools.specs = append(l.tools.specs, spec)
 			l.tools.places[spec.Name] = item
 			readUse(s, o, spec)
+		}
+	}
+}
+
+// readInterface reads what a model is told of a tool.
+func (l *loader) readInterface(o yamlfile.Object, spec *tool.Spec) {
+	if p, ok := o.Need("description"); ok {
+		spec.Description = p.Filled()
+	}
+	if p, ok := o.Need("schema"); ok {
+		before := len(l.found.List)
+		spec.Schema = p.JSON()
+		if len(l.found.List) == before {
+			checkSchema(p, spec.Schema)
+		}
+	}
+}
+
+// inherit fills in a tool that is listed by its name alone, from the kinds of the suite's
+// worlds. It reports whether one of them has it.
+func (l *loader) inherit(o yamlfile.Object, spec *tool.Spec) bool {
+	if o.Has("description") || o.Has("schema") || o.Has("http") {
+		return false
+	}
+	for _, kind := range l.used {
+		i := slices.IndexFunc(kind.Tools(), func(s tool.Spec) bool { return s.Name == spec.Name })
+		if i >= 0 {
+			*spec = kind.Tools()[i]
+			return true
+		}
+	}
+	return false
+}
+
+// findKinds lists the kinds that the suite's worlds name, in file order.
+func (l *loader) findKinds(suite yamlfile.Object) {
+	p, ok := suite.Get("worlds")
+	if !ok || !p.IsMapping() {
+		return
+	}
+	for _, e := range p.Entries() {
+		if name, _, ok := e.Value.FieldAt("kind").Scalar(); ok && l.kinds[name] != nil {
+			l.used = append(l.used, l.kinds[name])
 		}
 	}
 }

@@ -36,9 +36,8 @@ func TestLoadTaskProblems(t *testing.T) {
 			`20: tasks[0].tools[0]: the suite has no tool "get_count" (did you mean get_counts?); it has: today_range, get_counts`,
 		}},
 		{"world name", "{id: A, request: Hi, world: mai, expect: {status: answered}}", []string{`20: tasks[0].world: "mai" is not known (did you mean may?); allowed: may`}},
-		{"world without clock", "{id: A, request: Hi, world: {counts: {}}, expect: {status: answered}}", []string{
-			"20: tasks[0].world: has no now: give one, or start from a world that has it",
-			"20: tasks[0].world: has no zone: give one, or start from a world that has it",
+		{"field of the state", "{id: A, request: Hi, world: {kind: counts, counts: {}}, expect: {status: answered}}", []string{
+			"20: tasks[0].world.counts: is part of the state now: write kind: counts and state: {counts: …}",
 		}},
 		{"words", "{id: A, title: '', tier: 1, tags: x, probes: [''], request: Hi, constraints: [], replies: [1], expect: {status: answered}}", []string{
 			"20: tasks[0].title: must not be blank",
@@ -209,12 +208,12 @@ func TestRequires(t *testing.T) {
 	suite := func(field string) string {
 		return "name: s\nworlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}\ntasks: [{id: A, request: a, world: w, tools: [], expect: {status: clarify}" + field + "}]"
 	}
-	plain, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(""))}}, "s")
+	plain, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(""))}}, "s", nil)
 	require.NoError(t, err)
-	s, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask_user]"))}}, "s")
+	s, err := Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask_user]"))}}, "s", nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{strategy.CanAsk}, s.Tasks[0].Requires)
 	require.Equal(t, plain.Digest, s.Digest)
-	_, err = Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask]"))}}, "s")
+	_, err = Suite(fstest.MapFS{SuiteFile: {Data: []byte(suite(", requires: [ask]"))}}, "s", nil)
 	require.ErrorContains(t, err, `"ask" is not known`)
 }

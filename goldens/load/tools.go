@@ -9,17 +9,20 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // Tools reads tools alone from the file name of fsys: YAML or JSON, either
 // a list of tools as a suite has them, or a suite.yaml, of which nothing else is
-// read. path is what people call the folder. The error joins every problem
-// found, each a *Problem.
-func Tools(fsys fs.FS, name, path string) ([]tool.Spec, error) {
-	l := &loader{fsys: fsys, label: path, found: &yamlfile.Findings{}, tools: &offer{places: map[string]yamlfile.Place{}}}
+// read but which kinds its worlds have. path and kinds are those of Suite. The error joins
+// every problem found, each a *Problem.
+func Tools(fsys fs.FS, name, path string, kinds map[string]world.Kind) ([]tool.Spec, error) {
+	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: &offer{places: map[string]yamlfile.Place{}}}
 	if root, ok := l.open(name); ok {
 		if root.IsMapping() {
-			root, ok = root.Object(suiteFields).Need("tools")
+			suite := root.Object(suiteFields)
+			l.findKinds(suite)
+			root, ok = suite.Need("tools")
 		}
 		if ok {
 			l.readTools(&goldens.Suite{}, root)

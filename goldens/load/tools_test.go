@@ -22,7 +22,7 @@ func TestLoadTools(t *testing.T) {
 		{"a suite of which only the tools are read", "name: 3\ntasks: [nowhere/*.yaml]\ntools:\n" + list},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			specs, err := Tools(fstest.MapFS{"t.yaml": {Data: []byte(c.text)}}, "t.yaml", "dir")
+			specs, err := Tools(fstest.MapFS{"t.yaml": {Data: []byte(c.text)}}, "t.yaml", "dir", nil)
 			require.NoError(t, err)
 			require.Len(t, specs, 2)
 			require.Equal(t, "a", specs[0].Name)
@@ -64,20 +64,20 @@ func TestLoadToolsProblems(t *testing.T) {
 			`dir/t.yaml:3: [0].schema: not a valid JSON Schema: compile: json-pointer in "tool:///args.json#/$defs/x" not found`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			specs, err := Tools(fstest.MapFS{"t.yaml": {Data: []byte(c.text)}}, "t.yaml", "dir")
+			specs, err := Tools(fstest.MapFS{"t.yaml": {Data: []byte(c.text)}}, "t.yaml", "dir", nil)
 			require.EqualError(t, err, strings.Join(c.want, "\n"))
 			require.Nil(t, specs)
 			var p *yamlfile.Problem
 			require.ErrorAs(t, err, &p)
 		})
 	}
-	_, err := Tools(fstest.MapFS{}, "t.yaml", "dir")
+	_, err := Tools(fstest.MapFS{}, "t.yaml", "dir", nil)
 	require.EqualError(t, err, "dir/t.yaml:1: there is no such file")
 }
 
 // TestLoadSuiteNamesContradictions: the suite's loader says the same.
 func TestLoadSuiteNamesContradictions(t *testing.T) {
 	text := strings.Replace(suitetest.Head, "label: {enum: [angry, praise]}", "label: {enum: []}", 1) + "tasks: [" + suitetest.Task + "]\n"
-	require.Equal(t, []string{"s/suite.yaml:10: tools[1].schema.properties.label: no call could satisfy this: enum is empty, so that no value is allowed"},
+	require.Equal(t, []string{"s/suite.yaml:9: tools[1].schema.properties.label: no call could satisfy this: enum is empty, so that no value is allowed"},
 		problemsOf(t, suitetest.Folder(text)))
 }

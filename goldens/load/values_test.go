@@ -35,11 +35,12 @@ worlds:
   base:
     now: 2026-03-09T03:00:00Z
     zone: America/New_York
-    counts: {2026-03-07: {angry: 1}, 2026-03-08: {angry: 2, praise: 0}}
+    kind: counts
+    state: {counts: {2026-03-07: {angry: 1}, 2026-03-08: {angry: 2, praise: 0}}}
     latency: {get_counts: 300ms}
   derived:
     from: base
-    counts: {2026-03-07: , 2026-03-09: {angry: 9007199254740991}}
+    state: {counts: {2026-03-07: , 2026-03-09: {angry: 9007199254740991}}}
     latency: {today_range: 1ms}
     clock_step: 15s
 defaults: {world: derived, tools: [get_counts, today_range], tier: hard, constraints: Be brief., budgets: {max_steps: 10, max_tool_calls: 9, max_seconds: 30, max_tokens_total: 5000, max_cost_usd: 0.05}}
@@ -104,7 +105,7 @@ tasks:
     tier: harness
     constraints: ""
     budgets: {max_steps: 5}
-    world: {from: base, now: 2026-03-08T12:00:00-04:00, job_status: [running, done]}
+    world: {from: base, now: 2026-03-08T12:00:00-04:00, state: {job_status: [running, done]}}
     script:
       - text: "raw {"
       - json: {b: 1, a: [x, 1.0, ~]}
@@ -119,7 +120,7 @@ tasks:
 
 func loadFull(t *testing.T) *goldens.Suite {
 	t.Helper()
-	s, err := Suite(suitetest.Folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s")
+	s, err := Suite(suitetest.Folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -169,7 +170,8 @@ func TestLoadWorldValues(t *testing.T) {
 	w := s.Tasks[0].World
 	require.Equal(t, "2026-03-08T23:00:00-04:00", w.Now.Format(time.RFC3339))
 	require.Equal(t, "America/New_York", w.Zone.String())
-	require.Equal(t, map[string]map[string]int64{"2026-03-08": {"angry": 2, "praise": 0}, "2026-03-09": {"angry": 1<<53 - 1}}, w.Counts)
+	require.Equal(t, "counts", w.Kind)
+	require.Equal(t, `{"counts":{"2026-03-08":{"angry":2,"praise":0},"2026-03-09":{"angry":9007199254740991}}}`, string(w.State))
 	require.Equal(t, 15*time.Second, w.ClockStep)
 	require.Equal(t, map[string]time.Duration{"get_counts": 300 * time.Millisecond, "today_range": time.Millisecond}, w.Latency)
 	require.Equal(t, []world.Fault{
@@ -180,9 +182,8 @@ func TestLoadWorldValues(t *testing.T) {
 	}, w.Faults)
 
 	base := s.Tasks[1].World
-	require.Equal(t, map[string]map[string]int64{"2026-03-07": {"angry": 1}, "2026-03-08": {"angry": 2, "praise": 0}}, base.Counts, "a derived world leaves its base alone")
+	require.Equal(t, `{"counts":{"2026-03-07":{"angry":1},"2026-03-08":{"angry":2,"praise":0}},"job_status":["running","done"]}`, string(base.State), "a derived world leaves its base alone")
 	require.Equal(t, "2026-03-08T12:00:00-04:00", base.Now.Format(time.RFC3339))
-	require.Equal(t, []string{"running", "done"}, base.JobStatus)
 	require.Equal(t, map[string]time.Duration{"get_counts": 300 * time.Millisecond}, base.Latency)
 }
 
@@ -232,7 +233,7 @@ func TestLoadScriptValues(t *testing.T) {
 func TestDigest(t *testing.T) {
 	const text = suitetest.Head + "tasks:\n  - {id: A, title: T, request: Hi, expect: {status: answered, numbers: [1], note: n}}\n"
 	load := func(text string) string {
-		s, err := Suite(suitetest.Folder(text), "s")
+		s, err := Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 		require.NoError(t, err)
 		return s.Digest
 	}
@@ -293,14 +294,14 @@ func BenchmarkLoad(b *testing.B) {
 	fsys := suitetest.Folder(suitetest.Head + "tasks:\n" + tasks.String())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Suite(fsys, "s"); err != nil {
+		if _, err := Suite(fsys, "s", suitetest.Worlds()); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func TestWorldsDoNotShareState(t *testing.T) {
-	s, err := Suite(suitetest.Folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s")
+	s, err := Suite(suitetest.Folder(full, "tasks/one.yaml", taskOne, "tasks/two.yaml", taskTwo), "s", suitetest.Worlds())
 	require.NoError(t, err)
 	noon := time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
 	for range 2 {

@@ -2,25 +2,37 @@ package load
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata"
 
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/process"
 )
 
-var worldFields = []string{"from", "now", "zone", "counts", "documents", "env", "clock_step", "latency", "job_status"}
+var worldFields = []string{"from", "kind", "now", "zone", "state", "process", "env", "clock_step", "latency"}
 
-// maxCount is the largest number JSON readers agree on.
-const maxCount = 1<<53 - 1
+// movedFields were fields of a world; they are parts of the state of a kind now.
+var movedFields = map[string]string{"counts": "counts", "job_status": "counts", "documents": "documents"}
+
+// suiteWorld is a world as a suite describes it.
+type suiteWorld struct {
+	world.Spec
+	// state is the decoded State, stateAt where it is written: the last change first.
+	state   any
+	stateAt []yamlfile.Place
+	process *process.Kind // the command that implements it; nil if none does
+	// valid says that reading it found no problem, so that using it may.
+	valid bool
+}
 
 // namedWorld is one entry of a suite's worlds.
 type namedWorld struct {
 	yamlfile.Place
-	spec world.Spec
-	// valid says that reading it found no problem, so that using it may.
-	valid, open, done, used bool
+	suiteWorld
+	open, done, used bool
 }
 
 // readWorlds reads the named worlds, each after the one it starts from.
@@ -45,54 +57,50 @@ func (l *loader) resolve(w *namedWorld) {
 		return
 	}
 	w.open = true
-	w.spec, w.valid = l.world(w.Place)
+	w.suiteWorld = l.world(w.Place)
 	w.open, w.done = false, true
 }
 
-// named returns the world p names. ok is false when it cannot be built on.
-func (l *loader) named(p yamlfile.Place) (spec world.Spec, ok bool) {
+// named returns the world p names. It is not valid when it cannot be built on.
+func (l *loader) named(p yamlfile.Place) suiteWorld {
 	name := p.Choice(l.worldNames...)
 	if name == "" {
-		return world.Spec{}, false
+		return suiteWorld{}
 	}
 	w := l.worlds[name]
 	if w.open {
 		p.Failf("world %s starts from itself", name)
-		return world.Spec{}, false
+		return suiteWorld{}
 	}
 	l.resolve(w)
 	w.used = true
-	return w.spec, w.valid
+	return w.suiteWorld
 }
 
 // world reads a mapping of world fields over the world it starts from.
-func (l *loader) world(p yamlfile.Place) (w world.Spec, valid bool) {
+func (l *loader) world(p yamlfile.Place) suiteWorld {
 	before := len(l.found.List)
-	o := p.Object(worldFields)
-	valid = true
+	allowed := worldFields
+	for _, e := range p.Entries() {
+		if kind, moved := movedFields[e.Key]; moved {
+			e.KeyAt.Failf("is part of the state now: write kind: %s and state: {%s: …}", kind, e.Key)
+			allowed = append(slices.Clone(allowed), e.Key)
+		}
+	}
+	o := p.Object(allowed)
+	w := suiteWorld{valid: true}
 	if p, ok := o.Get("from"); ok {
-		w, valid = l.named(p)
+		w = l.named(p)
 	}
-	readClock(o, &w)
-	if p, ok := o.Get("counts"); ok {
-		w.Counts = counts(p, w.Counts)
-	}
-	if p, ok := o.Get("documents"); ok {
-		w.Documents = documents(p, w.Documents)
-	}
-	if p, ok := o.Get("env"); ok {
-		w.Env = environment(p, w.Env)
-	}
+	readClock(o, &w.Spec)
+	yamlfile.Read(o, "env", &w.Env, func(p yamlfile.Place) map[string]string { return environment(p, w.Env) })
 	yamlfile.Read(o, "clock_step", &w.ClockStep, yamlfile.Place.Duration)
 	if p, ok := o.Get("latency"); ok {
 		w.Latency = l.latency(p, w.Latency)
 	}
-	if p, ok := o.Get("job_status"); ok {
-		if w.JobStatus = p.Texts(); len(w.JobStatus) == 0 {
-			p.Failf("must hold at least one status")
-		}
-	}
-	return w, valid && len(l.found.List) == before
+	l.readKind(o, &w)
+	w.valid = w.valid && len(l.found.List) == before
+	return w
 }
 
 // readClock reads now and zone. The offset people write beside a time must be
@@ -135,34 +143,6 @@ func zone(p yamlfile.Place) *time.Location {
 	return loc
 }
 
-// counts reads a table date by date over base; an empty date takes the date's
-// data away.
-func counts(p yamlfile.Place, base map[string]map[string]int64) map[string]map[string]int64 {
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]map[string]int64{}
-	}
-	for _, e := range p.Entries() {
-		if _, err := world.ParseDate(e.Key); err != nil {
-			e.KeyAt.Failf("%q %v", e.Key, err)
-			continue
-		}
-		if e.Value.Null() {
-			if _, ok := base[e.Key]; !ok {
-				e.Value.Failf("there is no data to take away")
-			}
-			delete(out, e.Key)
-			continue
-		}
-		day := map[string]int64{}
-		for _, c := range e.Value.Entries() {
-			day[c.Key] = c.Value.Integer(0, maxCount)
-		}
-		out[e.Key] = day
-	}
-	return out
-}
-
 // latency reads durations by tool over base.
 func (l *loader) latency(p yamlfile.Place, base map[string]time.Duration) map[string]time.Duration {
 	out := maps.Clone(base)
@@ -190,30 +170,27 @@ func environment(p yamlfile.Place, base map[string]string) map[string]string {
 	return out
 }
 
-// taskWorld reads a task's world: a name, a mapping, or the suite's default.
+// taskWorld reads a task's world: a name, a mapping, or the suite's default. A world
+// without a clock has the fixed one.
 func (l *loader) taskWorld(o yamlfile.Object) world.Spec {
 	p, given := o.Get("world")
-	var w world.Spec
-	valid := true
+	w := suiteWorld{valid: true}
 	switch {
 	case given && p.Kind() == "a mapping":
-		w, valid = l.world(p)
+		w = l.world(p)
 	case given:
-		w, valid = l.named(p)
+		w = l.named(p)
 	case l.defaults.world != "":
 		d := l.worlds[l.defaults.world]
 		d.used = true
-		w, valid = d.spec, d.valid
-	}
-	if !valid {
-		return w
-	}
-	at := o.FieldAt("world")
-	if w.Now.IsZero() {
-		at.Failf("has no now: give one, or start from a world that has it")
+		w = d.suiteWorld
 	}
 	if w.Zone == nil {
-		at.Failf("has no zone: give one, or start from a world that has it")
+		w.Zone = time.UTC
 	}
-	return w
+	if w.Now.IsZero() {
+		w.Now = world.DefaultNow
+	}
+	w.Now = w.Now.In(w.Zone)
+	return w.Spec
 }

@@ -33,8 +33,8 @@ var stepFields = [...][]string{
 	aGiveUp:  {"give_up"},
 }
 
-// How often a failed call is repeated by default, and at most, and how often a call is
-// made that is repeated until something holds.
+// How often a call is repeated whose failure may pass, and any failed call at most, and
+// how often a call is made that is repeated until something holds.
 const (
 	defaultRetry = 2
 	maxRetry     = 5
@@ -122,7 +122,7 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 }
 
 func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
-	st.tool, st.retry = first.Filled(), defaultRetry
+	st.tool = first.Filled()
 	for _, t := range s.tasks {
 		if st.tool != "" && !t.Tools.Has(st.tool) {
 			names := slices.Sorted(maps.Keys((&Play{task: t}).offer()))
@@ -137,7 +137,8 @@ func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	}
 	s.checkArgs(st, o)
 	if p, ok := o.Get("retry"); ok {
-		st.retry = int(p.Integer(0, maxRetry))
+		n := int(p.Integer(0, maxRetry))
+		st.retry = &n
 	}
 	before := maps.Clone(s.names)
 	st.as = s.bind(st, o)

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// permanent are the codes of failures that the same call would meet again, with what a
-// solution says of them.
-var permanent = map[string]string{
+// refused are the codes of calls that were not made, with what a solution says of them:
+// they are not repeated.
+var refused = map[string]string{
 	"E_DENIED":       "the call was not approved",
 	"E_FORBIDDEN":    "the call is not allowed",
 	"E_BUDGET":       "no tool calls are left",
@@ -20,11 +21,21 @@ var permanent = map[string]string{
 	"E_ARGS":         "the tool does not take these arguments",
 	"E_UNKNOWN_TOOL": "the tool is not offered",
 	"E_NO_TOOL":      "the tool is not available",
-	"E_NOT_FOUND":    "there is no such record",
-	"E_BAD_ARGS":     "the tool does not take these arguments",
-	"E_BAD_DATE":     "the tool does not take this date",
-	"E_BAD_RANGE":    "the tool does not take this range",
-	"E_BAD_LABEL":    "the tool does not take this label",
+}
+
+// passing matches the codes of failures that may pass: such a call is repeated where the
+// step does not say how often.
+var passing = regexp.MustCompile(`^E_(RATE|TIMEOUT|UNAVAILABLE|UPSTREAM|UNREACHABLE|ERROR|TOOL|HTTP_429|HTTP_5[0-9][0-9])$`)
+
+// again says whether a call is repeated after its nth failure in a row.
+func (s *step) again(code string, n int) bool {
+	switch {
+	case refused[code] != "":
+		return false
+	case s.retry == nil:
+		return n <= defaultRetry && passing.MatchString(code)
+	}
+	return n <= *s.retry
 }
 
 // step follows one step.
@@ -88,7 +99,7 @@ func (w *walk) call(s *step, f *frame, env map[string]any) (progress, error) {
 		r := w.seen.Results[w.results[key][0]]
 		w.results[key] = w.results[key][1:]
 		if r.Code != "" {
-			if f.Failed++; f.Failed <= s.retry && permanent[r.Code] == "" {
+			if f.Failed++; s.again(r.Code, f.Failed) {
 				continue
 			}
 			f.Code = r.Code
@@ -127,9 +138,9 @@ func (w *walk) failed(s *step, f *frame, env map[string]any, r Result) (progress
 		}
 		return at, err
 	}
-	why := permanent[r.Code]
+	why := refused[r.Code]
 	if why == "" {
-		why = "it keeps failing with " + r.Code
+		why = "it failed with " + r.Code
 		if r.Message != "" {
 			why += " (" + r.Message + ")"
 		}

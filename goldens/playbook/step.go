@@ -10,11 +10,12 @@ type step struct {
 	line int
 
 	// A call of a tool: as is the name of its result, until what must hold of it. A call
-	// that failed is repeated up to retry times; then onError runs.
+	// that failed is repeated up to retry times, or if that is nil by its code; then
+	// onError runs.
 	tool    string
 	args    []binding
 	until   *expression.Program
-	retry   int
+	retry   *int
 	onError *[]step
 
 	// as is also the name of the user's reply, and of the item of an each.

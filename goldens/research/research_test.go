@@ -18,7 +18,7 @@ import (
 
 func loaded(t *testing.T) *goldens.Suite {
 	t.Helper()
-	s, err := load.Suite(FS, "research")
+	s, err := load.Suite(FS, "research", Worlds())
 	require.NoError(t, err)
 	return s
 }
@@ -91,8 +91,9 @@ func TestToolSchemas(t *testing.T) {
 // so alone.
 func TestRecords(t *testing.T) {
 	s := loaded(t)
-	docs := s.Tasks[0].World.Documents
-	groups := map[string][]world.Document{}
+	docs, err := readState(s.Tasks[0].World.State)
+	require.NoError(t, err)
+	groups := map[string][]document{}
 	fields := map[string]bool{}
 	lights, holes := 0, 0
 	for _, d := range docs {
@@ -131,7 +132,7 @@ func TestRecords(t *testing.T) {
 	for name := range fields {
 		require.Contains(t, string(s.Tools[2].Schema), `"`+name+`"`)
 	}
-	require.True(t, slices.ContainsFunc(docs, func(d world.Document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
+	require.True(t, slices.ContainsFunc(docs, func(d document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
 }
 
 // TestPack: there are recordings of every candidate and task, and they are small.

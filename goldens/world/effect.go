@@ -32,6 +32,11 @@ func Refuse(code, format string, args ...any) Effect {
 	return Effect{Result: tool.Result{Outcome: tool.Error, Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
+// NoTool is the effect of a call of a tool that the world does not have.
+func NoTool(c tool.Call) Effect {
+	return Refuse("E_NO_TOOL", "this world has no tool %q", c.Name)
+}
+
 // ReadArgs decodes the arguments of a call into a struct, which must have a field for each
 // of them. It returns nil, or the refusal to return, with code E_BAD_ARGS.
 func ReadArgs(c tool.Call, to any) *Effect {

@@ -1,8 +1,14 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -18,6 +24,49 @@ type Kind interface {
 	// Open returns the world of one episode in its initial state. The error says what is
 	// wrong with the state, or why the world cannot be started.
 	Open(ctx context.Context, s Start) (World, error)
+}
+
+// Binder is a Kind that reads a state once, when a suite is loaded, and not in every
+// episode: what is wrong with the state is then a problem of the suite's file.
+type Binder interface {
+	Kind
+	// Bind returns the kind of the worlds that begin with this state, which may be nil;
+	// its Open is given no other. The error joins a *StateError for each problem whose
+	// place in the state is known.
+	Bind(state json.RawMessage) (Kind, error)
+}
+
+// StateError is one problem of a state. Path leads to it: keys, and indexes of lists, with
+// dots between them, as in jobs.0.status; a dot of a key has a backslash before it.
+type StateError struct{ Path, Detail string }
+
+// Error says path: detail.
+func (e *StateError) Error() string { return e.Path + ": " + e.Detail }
+
+// BadState returns a *StateError.
+func BadState(path, format string, args ...any) error {
+	return &StateError{path, fmt.Sprintf(format, args...)}
+}
+
+// ReadState decodes a state that is an object with no other fields than those allowed;
+// numbers are a json.Number each. No state is an object without fields.
+func ReadState(state json.RawMessage, allowed ...string) (map[string]any, error) {
+	if len(state) == 0 {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(state))
+	dec.UseNumber()
+	var out map[string]any
+	if err := dec.Decode(&out); err != nil {
+		return nil, BadState("", "must be a mapping")
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		if !slices.Contains(allowed, name) {
+			errs = append(errs, BadState(name, "unknown field; allowed: %s", strings.Join(allowed, ", ")))
+		}
+	}
+	return out, errors.Join(errs...)
 }
 
 // Start is what the world of an episode begins with.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 )
+
+var noon = time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
 
 // counter is a world with one number, and its own kind.
 type counter struct {
@@ -130,4 +133,12 @@ func TestStatesAreCompared(t *testing.T) {
 	require.Equal(t, []Change{{`a\.b`, json.RawMessage("1"), nil}, {"c.0", nil, json.RawMessage(`"x"`)}}, Diff(json.RawMessage(`{"a.b":1,"c":[]}`), json.RawMessage(`{"c":["x"]}`)))
 	require.Len(t, Hash(json.RawMessage("{}")), 64)
 	require.Empty(t, Hash(nil))
+}
+
+func TestCanonical(t *testing.T) {
+	_, err := canonical([]byte(strings.Repeat("[", 70) + strings.Repeat("]", 70)))
+	require.ErrorContains(t, err, "canonical form of a value")
+	out, err := canonical([]byte(` [1.50, {"b":1,"a":"}"}] `))
+	require.NoError(t, err)
+	require.Equal(t, `[1.5,{"a":"}","b":1}]`, string(out))
 }

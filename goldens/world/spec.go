@@ -5,28 +5,22 @@ import (
 	"time"
 )
 
-// Document is one text of a world's library.
-type Document struct {
-	ID, Title, Date, Text string
-	// Fields are what extract reads: numbers or strings, by name.
-	Fields map[string]any
-}
+// DefaultNow is the start of the clock of a task whose suite gives none.
+var DefaultNow = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Spec is what a suite says of a task's world.
 type Spec struct {
-	// Now is the start of the virtual clock, Zone the dashboard's time zone.
+	// Now is the start of the virtual clock, Zone its time zone.
 	Now  time.Time
 	Zone *time.Location
 	// Kind names the kind of world, Maker opens one of it: loading a suite sets both.
 	Kind  string `json:",omitempty"`
 	Maker Kind   `json:"-"`
+	// Program is a digest of what implements the world besides its kind: of a process, its
+	// command and the files of the suite that this names.
+	Program string `json:",omitempty"`
 	// State is the world's initial state as canonical JSON; nil if the suite gives none.
 	State json.RawMessage `json:",omitempty"`
-	// Counts maps date (YYYY-MM-DD) and label to a number. A date that is
-	// absent has no data, which is not zero.
-	Counts map[string]map[string]int64
-	// Documents are what search, open, extract and compare work on.
-	Documents []Document `json:",omitempty"`
 	// Env is the environment of the task's tools: credentials of HTTP tools are
 	// looked for here first. A value must never reach a cassette.
 	Env map[string]string `json:",omitempty"`
@@ -35,8 +29,6 @@ type Spec struct {
 	ClockStep time.Duration
 	// Latency is the duration of a call by tool name; absent means zero.
 	Latency map[string]time.Duration
-	// JobStatus is what get_job_status answers, call by call; the last repeats.
-	JobStatus []string
 	// Faults are injected into tool calls.
 	Faults []Fault
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
+// maxQuoted bounds what a model wrote before it is quoted back, in characters.
+const maxQuoted = 64
+
 // Bounds of an address, written and filled in, in bytes.
 const (
 	maxTemplate = 2 << 10

@@ -17,12 +17,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// Error codes of an environment, for models and for people.
-const (
-	codeTimeout = "E_TIMEOUT"
-	codeNoTool  = "E_NO_TOOL"
-)
-
 // Environment is what one episode's tools act on: a World, and around it a clock, latency,
 // faults and the scripted human. It is deterministic: the same calls at the same times
 // bring the same results. It is not safe for concurrent use.
@@ -46,7 +40,6 @@ type Environment struct {
 func Open(ctx context.Context, spec Spec, seed uint64, replies []string, approvals []bool) (*Environment, error) {
 	w := &Environment{spec: spec, replies: replies, approvals: approvals, calls: map[string]int{}}
 	if spec.Maker == nil {
-		w.world = &builtIn{spec: spec}
 		return w, nil
 	}
 	zone := cmp.Or(spec.Zone, time.UTC)
@@ -89,7 +82,7 @@ func (w *Environment) guard(do func() error) (err error) {
 func (w *Environment) Call(ctx context.Context, c tool.Call, at time.Time) (Effect, error) {
 	return w.Around(c, at, func(at time.Time) (e Effect, err error) {
 		if w.world == nil {
-			return Refuse(codeNoTool, "this world has no tool %q", c.Name), nil
+			return NoTool(c), nil
 		}
 		err = w.guard(func() (err error) {
 			e, err = w.world.Call(ctx, c, at)
@@ -156,7 +149,7 @@ func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (
 			return Refuse(f.Code, "%s", f.text()), nil
 		case FaultTimeout:
 			*duration += f.After
-			return Effect{Result: tool.Result{Outcome: tool.Timeout, Code: codeTimeout, Message: fmt.Sprintf("no answer within %v", f.After)}}, nil
+			return Effect{Result: tool.Result{Outcome: tool.Timeout, Code: "E_TIMEOUT", Message: fmt.Sprintf("no answer within %v", f.After)}}, nil
 		case FaultLatency:
 			*duration += f.After
 		case FaultReplace:

@@ -1,4 +1,4 @@
-package world
+package world_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 var noon = time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
@@ -24,10 +26,10 @@ func newYork(t *testing.T) *time.Location {
 }
 
 // env is an environment whose world never fails.
-type env struct{ *Environment }
+type env struct{ *world.Environment }
 
-func opened(spec Spec, replies ...string) env {
-	w, err := Open(context.Background(), spec, 1, replies, nil)
+func opened(spec world.Spec, replies ...string) env {
+	w, err := world.Open(context.Background(), spec, 1, replies, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -42,14 +44,9 @@ func (e env) Call(c tool.Call, at time.Time) tool.Result {
 	return r.Result
 }
 
-func testWorld(t *testing.T, edit func(*Spec)) env {
+func testWorld(t *testing.T, edit func(*world.Spec)) env {
 	t.Helper()
-	spec := Spec{Now: noon, Zone: newYork(t), JobStatus: []string{"running", "done"}, Counts: map[string]map[string]int64{
-		"2026-05-08": {"angry": 8, "praise": 80},
-		"2026-05-09": {"angry": 0, "praise": 90},
-		"2026-05-10": {"angry": 10},
-		"2026-05-12": {"angry": 12, "praise": 120},
-	}}
+	spec := world.Spec{Now: noon, Zone: newYork(t), Kind: "counts", Maker: counts.Worlds()["counts"], State: json.RawMessage(`{"counts":{"2026-05-08":{"angry":8,"praise":80}}}`)}
 	if edit != nil {
 		edit(&spec)
 	}
@@ -68,130 +65,29 @@ func failed(code, message string) tool.Result {
 	return tool.Result{Outcome: tool.Error, Code: code, Message: message}
 }
 
-func TestGetCounts(t *testing.T) {
-	tests := []struct {
-		name string
-		call tool.Call
-		want tool.Result
-	}{
-		{"one day", counted("2026-05-08", "2026-05-08", "angry"), ok(`{"end":"2026-05-08","label":"angry","start":"2026-05-08","value":8}`)},
-		{"zero is a value", counted("2026-05-09", "2026-05-09", "angry"), ok(`{"end":"2026-05-09","label":"angry","start":"2026-05-09","value":0}`)},
-		{"inclusive range", counted("2026-05-08", "2026-05-10", "angry"), ok(`{"end":"2026-05-10","label":"angry","start":"2026-05-08","value":18}`)},
-		{"no data", counted("2026-12-25", "2026-12-25", "angry"), ok(`{"end":"2026-12-25","label":"angry","missing":["2026-12-25"],"note":"no data for 2026-12-25","start":"2026-12-25","value":null}`)},
-		{"a hole in the range", counted("2026-05-10", "2026-05-12", "angry"), ok(`{"end":"2026-05-12","label":"angry","missing":["2026-05-11"],"note":"no data for 2026-05-11 (1 of 3 days)","start":"2026-05-10","value":null}`)},
-		{"a label missing on a day", counted("2026-05-09", "2026-05-10", "praise"), ok(`{"end":"2026-05-10","label":"praise","missing":["2026-05-10"],"note":"no data for 2026-05-10 (1 of 2 days)","start":"2026-05-09","value":null}`)},
-		{"many missing days", counted("2026-05-12", "2026-05-31", "angry"), ok(`{"end":"2026-05-31","label":"angry","missing":["2026-05-13","2026-05-14","2026-05-15","2026-05-16","2026-05-17","2026-05-18","2026-05-19","2026-05-20","2026-05-21","2026-05-22"],"note":"no data for 2026-05-13, 2026-05-14, 2026-05-15, 2026-05-16, 2026-05-17, 2026-05-18, 2026-05-19, 2026-05-20, 2026-05-21, 2026-05-22 and 9 more (19 of 20 days)","start":"2026-05-12","value":null}`)},
-		{"no such day", counted("2026-02-30", "2026-03-01", "angry"), failed("E_BAD_DATE", `start_date "2026-02-30" is not a date of the calendar`)},
-		{"no leap year", counted("2026-05-08", "2027-02-29", "angry"), failed("E_BAD_DATE", `end_date "2027-02-29" is not a date of the calendar`)},
-		{"other digits", counted("٢٠٢٦-05-08", "2026-05-08", "angry"), failed("E_BAD_DATE", `start_date "٢٠٢٦-05-08" is not written YYYY-MM-DD`)},
-		{"newline", counted("2026-05-08\n", "2026-05-08", "angry"), failed("E_BAD_DATE", `start_date "2026-05-08\n" is not written YYYY-MM-DD`)},
-		{"reversed", counted("2026-05-10", "2026-05-08", "angry"), failed("E_BAD_RANGE", "start_date 2026-05-10 is after end_date 2026-05-08")},
-		{"label", counted("2026-05-08", "2026-05-08", "Angry"), failed("E_BAD_LABEL", `label "Angry" is not counted; labels are: angry, praise`)},
-		{"missing argument", tool.Call{Name: "get_counts", Args: json.RawMessage(`{"start_date":"2026-05-08"}`)}, failed("E_BAD_DATE", `end_date "" is not written YYYY-MM-DD`)},
-		{"unknown argument", tool.Call{Name: "get_counts", Args: json.RawMessage(`{"x":1}`)}, failed("E_BAD_ARGS", `arguments: json: unknown field "x"`)},
-		{"not an object", tool.Call{Name: "get_counts", Args: json.RawMessage(`[1]`)}, failed("E_BAD_ARGS", "arguments: json: cannot unmarshal array into Go value of type struct { Start string \"json:\\\"start_date\\\"\"; End string \"json:\\\"end_date\\\"\"; Label string \"json:\\\"label\\\"\" }")},
-		{"nothing", tool.Call{Name: "get_counts"}, failed("E_BAD_ARGS", "arguments: EOF")},
-		{"unknown tool", tool.Call{Name: "rm", Args: json.RawMessage(`{}`)}, failed("E_NO_TOOL", `this world has no tool "rm"`)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, testWorld(t, nil).Call(tt.call, noon))
-		})
-	}
-}
-
-func TestGetCountsExactAndBounded(t *testing.T) {
-	w := testWorld(t, func(s *Spec) {
-		s.Counts = map[string]map[string]int64{"2026-05-08": {"angry": math.MaxInt64}, "2026-05-09": {"angry": math.MaxInt64}}
-	})
-	require.Equal(t, ok(`{"end":"2026-05-09","label":"angry","start":"2026-05-08","value":18446744073709551614}`), w.Call(counted("2026-05-08", "2026-05-09", "angry"), noon))
-
-	r := w.Call(counted("0001-01-01", "9999-12-31", "angry"), noon)
-	require.Contains(t, string(r.Value), "(3652057 of 3652059 days)")
-
-	empty := testWorld(t, func(s *Spec) { s.Counts = nil })
-	require.Contains(t, string(empty.Call(counted("2026-05-08", "2026-05-08", "any"), noon).Value), `"note":"no data for 2026-05-08"`)
-}
-
-// TestGetCountsAgainstWalk holds sums against a walk over the days.
-func TestGetCountsAgainstWalk(t *testing.T) {
-	w := testWorld(t, nil)
-	first := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
-	for i := range 10 {
-		for j := i; j < 10; j++ {
-			sum, whole := int64(0), true
-			for d := i; d <= j; d++ {
-				n, has := w.spec.Counts[first.AddDate(0, 0, d).Format(time.DateOnly)]["angry"]
-				sum, whole = sum+n, whole && has
-			}
-			start, end := first.AddDate(0, 0, i).Format(time.DateOnly), first.AddDate(0, 0, j).Format(time.DateOnly)
-			var got struct{ Value *int64 }
-			require.NoError(t, json.Unmarshal(w.Call(counted(start, end, "angry"), noon).Value, &got))
-			if whole {
-				require.Equal(t, &sum, got.Value, "%s %s", start, end)
-			} else {
-				require.Nil(t, got.Value, "%s %s", start, end)
-			}
-		}
-	}
-}
-
-func TestTodayRange(t *testing.T) {
-	call := tool.Call{Name: "today_range", Args: json.RawMessage(`{}`)}
-	for at, date := range map[string]string{
-		"2026-05-13T23:59:59-04:00": "2026-05-13",
-		"2026-05-14T03:59:59Z":      "2026-05-13",
-		"2026-05-14T04:00:00Z":      "2026-05-14",
-		"2026-03-09T03:59:59Z":      "2026-03-08", // the day of 23 hours
-		"2026-01-01T04:59:59Z":      "2025-12-31",
-	} {
-		when, err := time.Parse(time.RFC3339, at)
-		require.NoError(t, err)
-		require.Equal(t, ok(fmt.Sprintf(`{"end_date":%q,"start_date":%q}`, date, date)), testWorld(t, nil).Call(call, when), at)
-	}
-	noZone := testWorld(t, func(s *Spec) { s.Zone = nil })
-	require.Equal(t, ok(`{"end_date":"2026-05-13","start_date":"2026-05-13"}`), noZone.Call(call, noon))
-}
-
-func TestGetJobStatus(t *testing.T) {
-	w := testWorld(t, func(s *Spec) {
-		s.Faults = []Fault{{Tool: "get_job_status", OnCalls: []int{2}, Kind: FaultError, Code: "E_X"}}
-	})
-	call := tool.Call{Name: "get_job_status", Args: json.RawMessage(`{"id":"7"}`)}
-	var got []string
-	for range 5 {
-		r := w.Call(call, noon)
-		got = append(got, string(r.Outcome)+string(r.Value))
-	}
-	require.Equal(t, []string{`ok{"id":"7","status":"running"}`, `error`, `ok{"id":"7","status":"done"}`, `ok{"id":"7","status":"done"}`, `ok{"id":"7","status":"done"}`}, got)
-	require.Equal(t, failed("E_NOT_FOUND", `there is no job ""`), w.Call(tool.Call{Name: "get_job_status", Args: json.RawMessage(`{}`)}, noon))
-	idle := testWorld(t, func(s *Spec) { s.JobStatus = nil })
-	require.Equal(t, failed("E_NOT_FOUND", `there is no job "7"`), idle.Call(call, noon))
-}
-
 func TestFaults(t *testing.T) {
 	day := counted("2026-05-08", "2026-05-08", "angry")
 	plain := `{"end":"2026-05-08","label":"angry","start":"2026-05-08","value":8}`
 	tests := []struct {
 		name   string
-		faults []Fault
+		faults []world.Fault
 		want   []tool.Result // call by call
 	}{
-		{"error on the first call", []Fault{{OnCalls: []int{1}, Kind: FaultError, Status: 500, Code: "E_UPSTREAM", Message: "internal error"}}, []tool.Result{failed("E_UPSTREAM", "HTTP 500: internal error"), ok(plain)}},
-		{"error without status", []Fault{{Kind: FaultError, Code: "E_X", Message: "m"}}, []tool.Result{failed("E_X", "m"), failed("E_X", "m")}},
-		{"error without message", []Fault{{Kind: FaultError, Code: "E_X", Status: 503}}, []tool.Result{failed("E_X", "HTTP 503")}},
-		{"timeout", []Fault{{OnCalls: []int{2}, Kind: FaultTimeout, After: 5 * time.Second}}, []tool.Result{ok(plain), {Outcome: tool.Timeout, Code: "E_TIMEOUT", Message: "no answer within 5s", Duration: 5 * time.Second}, ok(plain)}},
-		{"latencies add up", []Fault{{Kind: FaultLatency, After: time.Second}, {OnCalls: []int{2}, Kind: FaultLatency, After: 2 * time.Second}}, []tool.Result{
+		{"error on the first call", []world.Fault{{OnCalls: []int{1}, Kind: world.FaultError, Status: 500, Code: "E_UPSTREAM", Message: "internal error"}}, []tool.Result{failed("E_UPSTREAM", "HTTP 500: internal error"), ok(plain)}},
+		{"error without status", []world.Fault{{Kind: world.FaultError, Code: "E_X", Message: "m"}}, []tool.Result{failed("E_X", "m"), failed("E_X", "m")}},
+		{"error without message", []world.Fault{{Kind: world.FaultError, Code: "E_X", Status: 503}}, []tool.Result{failed("E_X", "HTTP 503")}},
+		{"timeout", []world.Fault{{OnCalls: []int{2}, Kind: world.FaultTimeout, After: 5 * time.Second}}, []tool.Result{ok(plain), {Outcome: tool.Timeout, Code: "E_TIMEOUT", Message: "no answer within 5s", Duration: 5 * time.Second}, ok(plain)}},
+		{"latencies add up", []world.Fault{{Kind: world.FaultLatency, After: time.Second}, {OnCalls: []int{2}, Kind: world.FaultLatency, After: 2 * time.Second}}, []tool.Result{
 			{Outcome: tool.OK, Value: json.RawMessage(plain), Duration: time.Second}, {Outcome: tool.OK, Value: json.RawMessage(plain), Duration: 3 * time.Second},
 		}},
-		{"latency then error", []Fault{{Kind: FaultLatency, After: time.Second}, {Kind: FaultError, Code: "E_X"}}, []tool.Result{{Outcome: tool.Error, Code: "E_X", Duration: time.Second}}},
-		{"replaced", []Fault{{Kind: FaultReplace, Value: map[string]any{"z": json.Number("9007199254740993"), "a": "<b>"}}}, []tool.Result{ok(`{"a":"<b>","z":9007199254740993}`)}},
-		{"replaced by null", []Fault{{Kind: FaultReplace}}, []tool.Result{ok(`null`)}},
-		{"augmented", []Fault{{Kind: FaultAugment, Fields: map[string]any{"note": "x", "value": 1}}}, []tool.Result{ok(`{"end":"2026-05-08","label":"angry","note":"x","start":"2026-05-08","value":1}`)}},
-		{"replaced and augmented", []Fault{{Kind: FaultAugment, Fields: map[string]any{"b": 1}}, {Kind: FaultReplace, Value: map[string]any{"a": 1}}}, []tool.Result{ok(`{"a":1,"b":1}`)}},
-		{"nothing to augment", []Fault{{Kind: FaultReplace, Value: []any{"x"}}, {Kind: FaultAugment, Fields: map[string]any{"b": 1}}}, []tool.Result{ok(`["x"]`)}},
-		{"no JSON", []Fault{{Kind: FaultReplace, Value: math.NaN()}}, []tool.Result{failed("E_UNENCODABLE", "the result is not JSON: json: unsupported value: NaN")}},
-		{"of another tool", []Fault{{Tool: "today_range", Kind: FaultError, Code: "E_X"}}, []tool.Result{ok(plain)}},
+		{"latency then error", []world.Fault{{Kind: world.FaultLatency, After: time.Second}, {Kind: world.FaultError, Code: "E_X"}}, []tool.Result{{Outcome: tool.Error, Code: "E_X", Duration: time.Second}}},
+		{"replaced", []world.Fault{{Kind: world.FaultReplace, Value: map[string]any{"z": json.Number("9007199254740993"), "a": "<b>"}}}, []tool.Result{ok(`{"a":"<b>","z":9007199254740993}`)}},
+		{"replaced by null", []world.Fault{{Kind: world.FaultReplace}}, []tool.Result{ok(`null`)}},
+		{"augmented", []world.Fault{{Kind: world.FaultAugment, Fields: map[string]any{"note": "x", "value": 1}}}, []tool.Result{ok(`{"end":"2026-05-08","label":"angry","note":"x","start":"2026-05-08","value":1}`)}},
+		{"replaced and augmented", []world.Fault{{Kind: world.FaultAugment, Fields: map[string]any{"b": 1}}, {Kind: world.FaultReplace, Value: map[string]any{"a": 1}}}, []tool.Result{ok(`{"a":1,"b":1}`)}},
+		{"nothing to augment", []world.Fault{{Kind: world.FaultReplace, Value: []any{"x"}}, {Kind: world.FaultAugment, Fields: map[string]any{"b": 1}}}, []tool.Result{ok(`["x"]`)}},
+		{"no JSON", []world.Fault{{Kind: world.FaultReplace, Value: math.NaN()}}, []tool.Result{failed("E_UNENCODABLE", "the result is not JSON: json: unsupported value: NaN")}},
+		{"of another tool", []world.Fault{{Tool: "today_range", Kind: world.FaultError, Code: "E_X"}}, []tool.Result{ok(plain)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,7 +96,7 @@ func TestFaults(t *testing.T) {
 					tt.faults[i].Tool = "get_counts"
 				}
 			}
-			w := testWorld(t, func(s *Spec) { s.Faults = tt.faults })
+			w := testWorld(t, func(s *world.Spec) { s.Faults = tt.faults })
 			w.Call(tool.Call{Name: "today_range"}, noon) // counts for its own tool only
 			for i, want := range tt.want {
 				require.Equal(t, want, w.Call(day, noon), "call %d", i+1)
@@ -210,7 +106,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestDurationAndReplies(t *testing.T) {
-	w := testWorld(t, func(s *Spec) {
+	w := testWorld(t, func(s *world.Spec) {
 		s.Latency = map[string]time.Duration{"get_counts": time.Second}
 	})
 	require.Zero(t, w.Call(tool.Call{Name: "today_range"}, noon).Duration)
@@ -228,52 +124,12 @@ func TestDurationAndReplies(t *testing.T) {
 
 // A clock step changes the date tools see, and uses no time of the episode.
 func TestClockStepMovesTheDateOnly(t *testing.T) {
-	w := testWorld(t, func(s *Spec) { s.ClockStep = 15 * time.Second })
-	late := time.Date(2026, 5, 13, 23, 59, 50, 0, w.spec.Zone)
+	w := testWorld(t, func(s *world.Spec) { s.ClockStep = 15 * time.Second })
+	late := time.Date(2026, 5, 13, 23, 59, 50, 0, newYork(t))
 	for _, want := range []string{"2026-05-13", "2026-05-14"} {
 		r := w.Call(tool.Call{Name: "today_range"}, late)
 		require.Zero(t, r.Duration)
 		require.Equal(t, `{"end_date":"`+want+`","start_date":"`+want+`"}`, string(r.Value))
-	}
-}
-
-// FuzzWorldCall: any arguments bring a result, the same one every time, whose
-// value is JSON.
-func FuzzWorldCall(f *testing.F) {
-	f.Add("get_counts", `{"start_date":"2026-05-08","end_date":"2026-05-09","label":"angry"}`)
-	f.Add("get_counts", `{"start_date":"9999-12-31","end_date":"0000-01-01","label":"\ud800"}`)
-	f.Add("get_job_status", `{"id":{}}`)
-	f.Add("today_range", ``)
-	zone, err := time.LoadLocation("America/New_York")
-	require.NoError(f, err)
-	spec := Spec{Now: noon, Zone: zone, JobStatus: []string{"done"}, Counts: map[string]map[string]int64{"2026-05-08": {"angry": 1}}}
-	f.Fuzz(func(t *testing.T, name, args string) {
-		call := tool.Call{Name: name, Args: json.RawMessage(args)}
-		got := opened(spec).Call(call, noon)
-		require.Equal(t, got, opened(spec).Call(call, noon))
-		if got.Outcome == tool.OK {
-			require.True(t, json.Valid(got.Value))
-			return
-		}
-		require.Equal(t, tool.Error, got.Outcome)
-		require.NotEmpty(t, got.Code)
-		require.Nil(t, got.Value)
-	})
-}
-
-// BenchmarkGetCounts sums 43 days. Floor: one map lookup a day, about 20 ns.
-func BenchmarkGetCounts(b *testing.B) {
-	counts := map[string]map[string]int64{}
-	for i := range 43 {
-		counts[noon.AddDate(0, 0, -i).Format(time.DateOnly)] = map[string]int64{"angry": int64(i), "praise": 1, "info": 2}
-	}
-	w := opened(Spec{Now: noon, Zone: time.UTC, Counts: counts})
-	call := counted("2026-04-01", "2026-05-13", "info")
-	b.ReportAllocs()
-	for b.Loop() {
-		if r := w.Call(call, noon); r.Outcome != tool.OK {
-			b.Fatal(r.Message)
-		}
 	}
 }
 
@@ -283,8 +139,8 @@ func TestMessagesAreBounded(t *testing.T) {
 	require.Equal(t, "E_BAD_DATE", r.Code)
 	require.Equal(t, `start_date "`+strings.Repeat("9", 64)+`…" is not written YYYY-MM-DD`, r.Message)
 
-	huge := testWorld(t, func(s *Spec) {
-		s.Faults = []Fault{{Tool: "today_range", Kind: FaultReplace, Value: strings.Repeat("x", 70<<10)}}
+	huge := testWorld(t, func(s *world.Spec) {
+		s.Faults = []world.Fault{{Tool: "today_range", Kind: world.FaultReplace, Value: strings.Repeat("x", 70<<10)}}
 	})
 	require.Equal(t, "E_UNENCODABLE", huge.Call(tool.Call{Name: "today_range"}, noon).Code)
 }
@@ -292,20 +148,20 @@ func TestMessagesAreBounded(t *testing.T) {
 // A tool that is not the world's own still lives in the world: its faults, its
 // latency and its clock.
 func TestWorldAround(t *testing.T) {
-	w := opened(Spec{
+	w := opened(world.Spec{
 		ClockStep: time.Minute, Latency: map[string]time.Duration{"find": time.Second},
-		Faults: []Fault{
-			{Tool: "find", OnCalls: []int{2}, Kind: FaultError, Code: "E_X", Status: 503},
-			{Tool: "find", OnCalls: []int{3}, Kind: FaultAugment, Fields: map[string]any{"b": 2}},
-			{Tool: "find", OnCalls: []int{4}, Kind: FaultReplace, Value: "x"},
+		Faults: []world.Fault{
+			{Tool: "find", OnCalls: []int{2}, Kind: world.FaultError, Code: "E_X", Status: 503},
+			{Tool: "find", OnCalls: []int{3}, Kind: world.FaultAugment, Fields: map[string]any{"b": 2}},
+			{Tool: "find", OnCalls: []int{4}, Kind: world.FaultReplace, Value: "x"},
 		},
 	})
 	start := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	var at []time.Time
 	call := func() string {
-		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (Effect, error) {
+		r, err := w.Around(tool.Call{Name: "find"}, start, func(t time.Time) (world.Effect, error) {
 			at = append(at, t)
-			return Effect{Result: tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, Changed: true}, nil
+			return world.Effect{Result: tool.Result{Outcome: "ok", Value: []byte(`{"a":1}`), Duration: 2 * time.Second}, Changed: true}, nil
 		})
 		require.NoError(t, err)
 		return string(r.Outcome) + " " + r.Code + string(r.Value) + " " + r.Duration.String()
@@ -315,12 +171,4 @@ func TestWorldAround(t *testing.T) {
 	require.Equal(t, `ok {"a":1,"b":2} 3s`, call())
 	require.Equal(t, `ok "x" 1s`, call())
 	require.Equal(t, []time.Time{start, start.Add(2 * time.Minute)}, at, "a fault takes the tool's place")
-}
-
-func TestCanonical(t *testing.T) {
-	_, err := canonical([]byte(strings.Repeat("[", 70) + strings.Repeat("]", 70)))
-	require.ErrorContains(t, err, "canonical form of a value")
-	out, err := canonical([]byte(` [1.50, {"b":1,"a":"}"}] `))
-	require.NoError(t, err)
-	require.Equal(t, `[1.5,{"a":"}","b":1}]`, string(out))
 }

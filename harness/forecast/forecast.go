@@ -191,7 +191,7 @@ func (f *forecaster) keyless(o *harness.Options) {
 				return value, true
 			}
 		}
-		note("a header of an HTTP tool needs " + name + ": set it")
+		note("a tool or a world needs " + name + ": set it")
 		return "not-set-in-a-dry-run", true
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -40,10 +41,11 @@ var outcomesFile = filepath.Join("testdata", "outcomes.txt")
 func TestOutcomes(t *testing.T) {
 	var all []outcome
 	for _, s := range []struct {
-		name string
-		fsys fs.FS
-	}{{"counts", counts.FS}, {"research", research.FS}} {
-		suite, err := load.Suite(s.fsys, "builtin:"+s.name)
+		name  string
+		fsys  fs.FS
+		kinds map[string]world.Kind
+	}{{"counts", counts.FS, counts.Worlds()}, {"research", research.FS, research.Worlds()}} {
+		suite, err := load.Suite(s.fsys, "builtin:"+s.name, s.kinds)
 		if *isMutant && err != nil { // the mutant contradicts what the suite proves of its tasks
 			problem, _, _ := strings.Cut(err.Error(), "\n")
 			fmt.Printf("%s%s does not load: %s\n", killedBy, s.name, problem)

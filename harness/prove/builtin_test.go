@@ -11,6 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/prove"
 	"github.com/cupel-eval/cupel/internal/testkit"
@@ -23,12 +25,15 @@ import (
 // minScore is the least mutation score of a built-in suite.
 const minScore = 0.95
 
-var builtin = map[string]fs.FS{"counts": counts.FS}
+var builtin = map[string]struct {
+	files  fs.FS
+	worlds map[string]world.Kind
+}{"counts": {counts.FS, counts.Worlds()}, "research": {research.FS, research.Worlds()}}
 
 // options prove a built-in suite, with the simulated models in process.
 func options(t testing.TB, name string) prove.Options {
 	t.Helper()
-	suite, err := load.Suite(builtin[name], name)
+	suite, err := load.Suite(builtin[name].files, name, builtin[name].worlds)
 	require.NoError(t, err)
 	book, err := load.Playbook(suite)
 	require.NoError(t, err)

@@ -34,9 +34,9 @@ func (l *lab) changing(ctx context.Context, ref *reference, s solution, m *mutan
 		text, _ := json.Marshal(args) // made of JSON values
 		m.change = change{kind: extraCall, calls: []playbook.Action{{Kind: playbook.Call, Tool: m.extra.Name, Args: text}}, ref: ref.talk}
 		m.does = fmt.Sprintf("a solution that also calls %s with %s", m.extra.Name, text)
-		o, row := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
+		o, rows := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
 		if string(o.StateAfter) != string(ref.outcome.StateAfter) {
-			return o, row.Solved, true
+			return o, rows.Episode.Solved, true
 		}
 	}
 	return o, false, false

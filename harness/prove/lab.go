@@ -66,7 +66,6 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 	}
 	defer plan.Close()
 	for _, p := range plan.Episodes() {
-		p.Cassette = ""
 		l.planned[p.Task.ID] = p
 	}
 	return l, nil
@@ -78,15 +77,15 @@ func offline(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) 
 }
 
 // run runs one episode.
-func (l *lab) run(ctx context.Context, task string, s *solver) (o goldens.Outcome, row ledger.Episode) {
+func (l *lab) run(ctx context.Context, task string, s *solver) (o goldens.Outcome, rows ledger.EpisodeRows) {
 	p := l.planned[task]
 	p.Factory = func(providers.Options) (providers.Model, error) { return s, nil }
-	rows := l.env.Run(ctx, p, func(t episode.Trace) {
+	rows = l.env.Run(ctx, p, func(t episode.Trace) {
 		if t.Outcome != nil {
 			o = *t.Outcome
 		}
 	})
-	return o, rows.Episode
+	return o, rows
 }
 
 // reference is what the unchanged solution of a task does.
@@ -96,20 +95,28 @@ type reference struct {
 	outcome goldens.Outcome
 	columns []column
 	key     string
+	// writes are the tools whose calls changed the world.
+	writes []string
 }
 
 // reference runs the solution of a task as it is. refused says why the task does not accept
 // it; the error, why the solution has no result.
 func (l *lab) reference(ctx context.Context, t goldens.Task, s solution) (ref *reference, refused string, err error) {
 	sol := newSolver(s, t, change{})
-	o, row := l.run(ctx, t.ID, sol)
-	if row.Excluded() != "" || sol.first == nil {
-		return nil, "", fmt.Errorf("its solution does not come to a result: %s", row.ErrorText)
+	o, rows := l.run(ctx, t.ID, sol)
+	if rows.Episode.Excluded() != "" || sol.first == nil {
+		return nil, "", fmt.Errorf("its solution does not come to a result: %s", rows.Episode.ErrorText)
 	}
-	if !row.Solved {
-		refused = whyUnsolved(row)
+	if !rows.Episode.Solved {
+		refused = whyUnsolved(rows.Episode)
 	}
-	return &reference{task: t, talk: sol.first, outcome: o, columns: columnsOf(sol.first), key: keyOf(o)}, refused, nil
+	ref = &reference{task: t, talk: sol.first, outcome: o, columns: columnsOf(sol.first), key: keyOf(o)}
+	for _, c := range rows.ToolCalls {
+		if c.Changes != nil && *c.Changes > 0 {
+			ref.writes = append(ref.writes, c.ToolName)
+		}
+	}
+	return ref, refused, nil
 }
 
 // outcome is what a mutant comes to, and whether its task accepts that.
@@ -122,8 +129,8 @@ func (l *lab) outcome(ctx context.Context, ref *reference, s solution, m *mutant
 		}
 		return o, accepted
 	case m.answer == nil:
-		o, row := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
-		return o, row.Solved
+		o, rows := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
+		return o, rows.Episode.Solved
 	}
 	o = ref.outcome
 	o.Answer = *m.answer

@@ -65,7 +65,7 @@ func (lookUpPrice) Next(s playbook.Seen) ([]playbook.Action, error) {
 
 func testLab(t *testing.T) (*lab, *goldens.Suite) {
 	t.Helper()
-	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(suiteYAML)}}, "shop")
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(suiteYAML)}}, "shop", nil)
 	require.NoError(t, err)
 	l, err := newLab(harness.Options{Parts: harness.Parts{Tools: map[string]episode.ToolFunc{"price": prices}}}, suite, suite.Tasks)
 	require.NoError(t, err)

@@ -81,7 +81,7 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 	pack, err := cassette.OpenPack(research.FS, cassettes.PackName)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pack.Close()) })
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	require.Equal(t, len(suite.Candidates)*len(suite.Tasks), pack.Len(), "the pack has nothing else")
 	h := Handler(Config{Seed: 1})

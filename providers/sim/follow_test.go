@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness"
@@ -42,7 +43,8 @@ worlds:
   w:
     now: 2026-05-13T12:00:00Z
     zone: UTC
-    counts: {2026-05-13: {angry: 7, praise: 12}}
+    kind: counts
+    state: {counts: {2026-05-13: {angry: 7, praise: 12}}}
 tasks:
   - {id: T1, request: "Which are more today?", expect: {status: answered, numbers: [7, 12]}}
   - {id: T2, request: "How many today?", replies: [angry], expect: {status: answered_after_clarify, numbers: [7]}}
@@ -97,7 +99,7 @@ const followBook = `playbook:
 // followers runs the suite with candidates and returns its episodes by candidate and task.
 func followers(t *testing.T, candidates ...goldens.Candidate) map[string]map[string]ledger.Episode {
 	t.Helper()
-	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(followSuite)}, playbook.File: {Data: []byte(followBook)}}, "follow")
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(followSuite)}, playbook.File: {Data: []byte(followBook)}}, "follow", counts.Worlds())
 	require.NoError(t, err)
 	book, err := load.Playbook(suite)
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func TestContractAnswersEveryForm(t *testing.T) {
 
 // TestContractSolvesResearch: every task of the suite whose answer is a text.
 func TestContractSolvesResearch(t *testing.T) {
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	most := 0
 	for _, task := range suite.Tasks {

@@ -18,7 +18,7 @@ import (
 // TestScholarSolvesResearch: every task of the suite, without slips, all calls at once
 // and one at a time.
 func TestScholarSolvesResearch(t *testing.T) {
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	memory := map[string][]exchange{}
 	for _, task := range suite.Tasks {
@@ -93,7 +93,7 @@ func (h *taskWorld) say(a action) goldens.Outcome {
 // TestPlansSolveResearch: every task by its plan, whose steps know nothing but what
 // they are told.
 func TestPlansSolveResearch(t *testing.T) {
-	suite, err := load.Suite(research.FS, "research")
+	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	for _, task := range suite.Tasks {
 		if task.Session != "" {

@@ -20,7 +20,7 @@ import (
 
 func countTools(t testing.TB) *tool.Set {
 	t.Helper()
-	specs, err := load.Tools(counts.FS, "suite.yaml", "builtin:counts")
+	specs, err := load.Tools(counts.FS, "suite.yaml", "builtin:counts", nil)
 	require.NoError(t, err)
 	set, err := tool.NewSet(specs)
 	require.NoError(t, err)

@@ -6,10 +6,15 @@ import (
 	"image"
 	"image/png"
 	"io/fs"
+	"maps"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // Head is a valid suite without tasks; 18 lines.
@@ -20,18 +25,25 @@ tools:
     schema: {type: object, additionalProperties: false}
   - name: get_counts
     description: Counts.
-    schema:
-      type: object
-      properties: {start_date: {type: string}, end_date: {type: string}, label: {enum: [angry, praise]}}
-      required: [start_date, end_date, label]
-      additionalProperties: false
+    schema: {type: object,
+      properties: {start_date: {type: string}, end_date: {type: string}, label: {enum: [angry, praise]}},
+      required: [start_date, end_date, label],
+      additionalProperties: false}
 worlds:
   may:
+    kind: counts
     now: 2026-05-13T12:00:00-04:00
     zone: America/New_York
-    counts: {2026-05-12: {angry: 1}, 2026-05-13: {angry: 2, praise: 3}}
+    state: {counts: {2026-05-12: {angry: 1}, 2026-05-13: {angry: 2, praise: 3}}}
 defaults: {world: may, budgets: {max_steps: 10}}
 `
+
+// Worlds are the kinds of worlds that the built-in suites register.
+func Worlds() map[string]world.Kind {
+	kinds := counts.Worlds()
+	maps.Copy(kinds, research.Worlds())
+	return kinds
+}
 
 // Task is a task without problems.
 const Task = "{id: A, request: Hi, expect: {status: answered}}"

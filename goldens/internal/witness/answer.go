@@ -121,7 +121,7 @@ func (g *Goal) pieces() (out []piece) {
 	}
 	if e.TableLabel != "" {
 		day := g.tableDay()
-		for _, n := range numberForms(fmt.Sprint(g.Task.World.Counts[day][e.TableLabel])) {
+		for _, n := range numberForms(g.Task.Table(e.TableLabel)[day]) {
 			out = append(out, piece{[]string{day + ": " + n}, true})
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/match"
-	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // maxExtraCalls bounds the calls that a signal alone asks for.
@@ -51,12 +50,6 @@ func (g *Goal) calls(c counters) ([]goldens.Called, *Obstacle) {
 func (b *caller) required(counters) *Obstacle {
 	t := b.Expect.Trajectory
 	wanted := t.Required
-	if b.Expect.TableLabel != "" && !slices.ContainsFunc(wanted, isToday) {
-		if t.Order == goldens.Strict {
-			return b.noTable()
-		}
-		wanted = append(slices.Clone(wanted), goldens.CallMatch{Tool: world.TodayTool})
-	}
 	calls := make([]tool.Call, len(wanted))
 	var made []tool.Call
 	for _, literal := range []bool{true, false} {
@@ -74,13 +67,17 @@ func (b *caller) required(counters) *Obstacle {
 	for _, call := range calls {
 		b.add(call, false)
 	}
-	return nil
-}
-
-func isToday(m goldens.CallMatch) bool { return m.Tool == world.TodayTool }
-
-func (b *caller) noTable() *Obstacle {
-	return &Obstacle{fmt.Sprintf("the table needs a call of %s, which order %s does not allow", world.TodayTool, b.Expect.Trajectory.Order), true}
+	if b.Expect.TableLabel == "" || len(calls) > 0 {
+		return nil
+	}
+	if t.Order == goldens.Strict {
+		return &Obstacle{"the table needs a call that returns its date, which order strict does not allow", true}
+	}
+	call, bad := b.extra(false)
+	if bad == nil {
+		b.add(call, false)
+	}
+	return bad
 }
 
 // subset makes as many of the calls that order subset allows as the limits and the
@@ -91,13 +88,10 @@ func (b *caller) subset(c counters) *Obstacle {
 	if int64(len(allowed))-hits.low < runs.low {
 		return &Obstacle{fmt.Sprintf("order subset allows %d calls, and tool_executions must be at least %d (%s)", len(allowed), runs.low, runs.reason), true}
 	}
-	if b.Expect.TableLabel != "" {
-		today := slices.IndexFunc(allowed, isToday)
-		if today < 0 {
-			return b.noTable()
+	if b.Expect.TableLabel != "" && runs.low == 0 {
+		if runs.low = 1; len(allowed) == 0 {
+			return &Obstacle{"the table needs a call that returns its date, which order subset does not allow", true}
 		}
-		allowed = slices.Insert(slices.Delete(allowed, today, today+1), 0, b.Expect.Trajectory.Required[today])
-		runs.low = max(runs.low, 1)
 	}
 	var made []tool.Call
 	ran, hit, sure := int64(0), int64(0), true
@@ -124,7 +118,7 @@ func (b *caller) subset(c counters) *Obstacle {
 // add adds a call, which returns what the table needs.
 func (b *caller) add(call tool.Call, deduped bool) {
 	made := goldens.Called{Call: call, Outcome: tool.OK, Deduped: deduped}
-	if call.Name == world.TodayTool && b.Expect.TableLabel != "" {
+	if b.Expect.TableLabel != "" {
 		day := b.tableDay()
 		made.Result, _ = json.Marshal(map[string]string{"start_date": day, "end_date": day})
 	}
@@ -134,13 +128,9 @@ func (b *caller) add(call tool.Call, deduped bool) {
 // tableDay is a day that the world has the label of the table for: the world's own
 // day if it can be.
 func (g *Goal) tableDay() string {
-	at := g.Task.World.Now
-	if g.Task.World.Zone != nil {
-		at = at.In(g.Task.World.Zone)
-	}
-	day, found := at.Format(time.DateOnly), ""
-	for date, counts := range g.Task.World.Counts {
-		if _, ok := counts[g.Expect.TableLabel]; ok && (date == day || found != day && date > found) {
+	day, found := g.Task.World.Now.Format(time.DateOnly), ""
+	for date := range g.Task.Table(g.Expect.TableLabel) {
+		if date == day || found != day && date > found {
 			found = date
 		}
 	}

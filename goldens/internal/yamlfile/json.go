@@ -18,12 +18,15 @@ var JSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // JSON reads any YAML value that JSON has, as compact JSON text with members in
 // file order. Dates are strings. It returns null for what JSON does not have.
-func (p Place) JSON() json.RawMessage {
+func (p Place) JSON() json.RawMessage { return p.JSONWithin(maxJSONBytes) }
+
+// JSONWithin is JSON of at most so many bytes.
+func (p Place) JSONWithin(most int) json.RawMessage {
 	before := len(p.Src.Found.List)
 	var out bytes.Buffer
-	p.appendJSON(&out)
-	if out.Len() > maxJSONBytes {
-		p.Failf("must be at most %d KiB of JSON", maxJSONBytes>>10)
+	p.appendJSON(&out, most)
+	if out.Len() > most {
+		p.Failf("must be at most %d KiB of JSON", most>>10)
 	}
 	if len(p.Src.Found.List) > before {
 		return json.RawMessage("null")
@@ -31,8 +34,8 @@ func (p Place) JSON() json.RawMessage {
 	return out.Bytes()
 }
 
-func (p Place) appendJSON(out *bytes.Buffer) {
-	if out.Len() > maxJSONBytes {
+func (p Place) appendJSON(out *bytes.Buffer, most int) {
+	if out.Len() > most {
 		return // already too large; the caller says so
 	}
 	switch n := p.Value(); n.Kind {
@@ -47,7 +50,7 @@ func (p Place) appendJSON(out *bytes.Buffer) {
 			}
 			AppendJSONString(out, e.Key)
 			out.WriteByte(':')
-			e.Value.appendJSON(out)
+			e.Value.appendJSON(out, most)
 		}
 		out.WriteByte('}')
 	case yaml.SequenceNode:
@@ -56,7 +59,7 @@ func (p Place) appendJSON(out *bytes.Buffer) {
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			item.appendJSON(out)
+			item.appendJSON(out, most)
 		}
 		out.WriteByte(']')
 	default:

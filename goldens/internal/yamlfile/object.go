@@ -105,6 +105,18 @@ func Suggest(word string, allowed []string) string {
 	return " (did you mean " + best + "?)"
 }
 
+// Leads reports whether names and indexes lead from p to a value that is written there.
+func (p Place) Leads(path []string) bool {
+	for _, name := range path {
+		next := p.Inside([]string{name})
+		if next.Node == p.Node {
+			return false
+		}
+		p = next
+	}
+	return true
+}
+
 // Inside is the place that names and indexes lead to, as far as they do.
 func (p Place) Inside(path []string) Place {
 	for _, name := range path {

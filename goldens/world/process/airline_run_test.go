@@ -110,16 +110,15 @@ func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Sui
 	text, err := json.MarshalIndent(map[string]any{
 		"name": "airline", "tools": tools, "defaults": map[string]any{"world": "w"}, "tasks": tasks,
 		"worlds": map[string]any{"w": map[string]any{
-			"now": "2024-05-15T20:00:00Z", "zone": "UTC",
+			"kind": "process", "now": "2024-05-15T20:00:00Z", "zone": "UTC",
+			"process": map[string]any{"command": k.Command, "timeout": "60s"},
 		}},
 	}, "", " ")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(k.Dir, "suite.yaml"), text, 0o644))
-	suite, err := load.Suite(os.DirFS(k.Dir), k.Dir)
+	suite, err := load.Suite(os.DirFS(k.Dir), k.Dir, nil)
 	require.NoError(t, err)
-	for i := range suite.Tasks {
-		suite.Tasks[i].World.Maker, suite.Tasks[i].World.Kind = k, "process"
-	}
+	require.Equal(t, k, suite.Tasks[0].World.Maker)
 	return suite
 }
 

@@ -3,6 +3,7 @@ package process_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,12 +22,13 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
+// counterSuite lacks its command and the names of its environment, as JSON.
 const counterSuite = `
 name: counter
 tools:
   - {name: add, description: Adds., schema: {type: object, properties: {by: {type: integer}}}, repeatable: true}
   - {name: environment, description: Tells., schema: {type: object}}
-worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}
+worlds: {w: {process: {command: %s, env: %s, timeout: 20s}}}
 defaults: {world: w}
 tasks:
   - {id: zero, request: "0", expect: {status: answered, state: [{path: n, is: 3}]}}
@@ -37,11 +39,13 @@ tasks:
 // else adds 1 and 2.
 func counterOptions(t *testing.T, k process.Kind, calls ...tool.Call) harness.Options {
 	t.Helper()
-	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(counterSuite)}}, "counter")
+	command, err := json.Marshal(k.Command)
 	require.NoError(t, err)
-	for i := range suite.Tasks {
-		suite.Tasks[i].World.Maker, suite.Tasks[i].World.Kind = k, "process"
-	}
+	env, err := json.Marshal(k.Env)
+	require.NoError(t, err)
+	text := fmt.Sprintf(counterSuite, command, env)
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, t.TempDir(), nil)
+	require.NoError(t, err)
 	add := func(args string) tool.Call { return tool.Call{Name: "add", Args: json.RawMessage(args)} }
 	if calls == nil {
 		calls = []tool.Call{add(`{"by":1}`), add(`{"by":2}`)}
@@ -93,7 +97,7 @@ func TestRunIsReplayedWithoutTheCommand(t *testing.T) {
 	require.True(t, recorded["zero"].Solved)
 	dir := o.CassetteDir
 
-	o = counterOptions(t, process.Kind{Command: []string{"no-such-program"}})
+	o = counterOptions(t, process.Kind{Command: []string{"no-such-program"}, Env: []string{}})
 	broken, _ := episodes(t, o)
 	require.Len(t, broken, 2)
 	for _, e := range broken {

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -61,7 +62,7 @@ func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
 		agent.AskUser{ID: 9, Parent: 8, Question: "?"},
 		toolCall(10, 9, "today_range"),
 	}}
-	e := testEpisodeWith(m, world.Spec{JobStatus: []string{"done"}, Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
+	e := testEpisodeWith(m, world.Spec{Kind: "counts", Maker: counts.Worlds()["counts"], State: []byte(`{"job_status":["done"]}`), Latency: map[string]time.Duration{"today_range": 3 * time.Second, "get_job_status": 2 * time.Second}})
 	e.drive(context.Background())
 	require.Equal(t, []string{"3@0s", "4@0s", "8@0s", "9@0s", "6@2s", "7@2s", "1@3s", "2@3s", "10@3s"}, m.log)
 	require.Equal(t, agent.Answered, e.finish.Status)

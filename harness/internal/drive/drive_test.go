@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -70,8 +71,8 @@ func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 func TestDriveOrdersOutcomesByVirtualTime(t *testing.T) {
 	m := &fanOut{tools: []string{"today_range", "get_job_status", "today_range", "get_job_status"}}
 	e := testEpisodeWith(m, world.Spec{
-		JobStatus: []string{"done"},
-		Latency:   map[string]time.Duration{"today_range": 9 * time.Second, "get_job_status": 2 * time.Second},
+		Kind: "counts", Maker: counts.Worlds()["counts"], State: []byte(`{"job_status":["done"]}`),
+		Latency: map[string]time.Duration{"today_range": 9 * time.Second, "get_job_status": 2 * time.Second},
 	})
 	e.drive(context.Background())
 	require.Equal(t, []string{"2@02", "4@02", "1@09", "3@09"}, m.log)

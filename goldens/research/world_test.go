@@ -1,6 +1,7 @@
-package world
+package research
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -14,18 +15,44 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
-// library is a world of a few documents.
-func library(docs ...Document) env {
+// env is an environment whose world never fails.
+type env struct{ *world.Environment }
+
+func (e env) Call(c tool.Call, at time.Time) tool.Result {
+	r, err := e.Environment.Call(context.Background(), c, at)
+	if err != nil {
+		panic(err)
+	}
+	return r.Result
+}
+
+var noon = time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
+
+func ok(value string) tool.Result {
+	return tool.Result{Outcome: tool.OK, Value: json.RawMessage(value)}
+}
+
+func failed(code, message string) tool.Result {
+	return tool.Result{Outcome: tool.Error, Code: code, Message: message}
+}
+
+// shelf is a world of a few documents.
+func shelf(docs ...document) env {
 	if docs == nil {
-		docs = []Document{
+		docs = []document{
 			{ID: "oak-head", Title: "Oak Head light", Date: "2020-01-02", Text: "On the north coast, by Ada Lund.", Fields: map[string]any{"height_m": json.Number("41.50"), "designer": "Ada Lund", "built": json.Number("1874")}},
 			{ID: "elm-rock", Title: "Elm Rock light", Date: "2021-03-04", Text: "The NORTH coast; it sees Oak Head.", Fields: map[string]any{"height_m": nil, "designer": "Björn Ås"}},
 			{ID: "ash-bar", Title: "Ash Bar", Date: "2019-05-06", Text: "A light on the south coast. The northern wind is cold."},
 		}
 	}
-	return opened(Spec{Now: noon, Zone: time.UTC, Documents: docs})
+	w, err := world.Open(context.Background(), world.Spec{Now: noon, Kind: "documents", Maker: kind{(*library)(&docs)}}, 1, nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	return env{w}
 }
 
 func asked(name, args string) tool.Call { return tool.Call{Name: name, Args: json.RawMessage(args)} }
@@ -83,7 +110,7 @@ func TestDocumentTools(t *testing.T) {
 		"no id":               {"compare", `{"items":[{"value":1},{"id":"b","value":1}],"order":"lowest"}`, failed(codeBadArgs, "the id of item 1 must be one of its own, of at most 64 characters")},
 	} {
 		t.Run(tc.tool+" "+name, func(t *testing.T) {
-			require.Equal(t, tc.want, library().Call(asked(tc.tool, tc.args), noon))
+			require.Equal(t, tc.want, shelf().Call(asked(tc.tool, tc.args), noon))
 		})
 	}
 	many := make([]string, 21)
@@ -91,10 +118,10 @@ func TestDocumentTools(t *testing.T) {
 		many[i] = fmt.Sprintf(`{"id":"i%d","value":%d}`, i, i)
 	}
 	list := func(n int) string { return `{"items":[` + strings.Join(many[:n], ",") + `],"order":"highest"}` }
-	require.Equal(t, failed(codeBadArgs, "items must be 2 to 20, but are 21"), library().Call(asked("compare", list(21)), noon))
-	require.Contains(t, string(library().Call(asked("compare", list(20)), noon).Value), `"best":{"id":"i19","value":19}`)
+	require.Equal(t, failed(codeBadArgs, "items must be 2 to 20, but are 21"), shelf().Call(asked("compare", list(21)), noon))
+	require.Contains(t, string(shelf().Call(asked("compare", list(20)), noon).Value), `"best":{"id":"i19","value":19}`)
 	for _, name := range []string{"search", "open", "extract", "compare"} {
-		r := library().Call(asked(name, `{"nope":"`+strings.Repeat("x", 1000)+`"}`), noon)
+		r := shelf().Call(asked(name, `{"nope":"`+strings.Repeat("x", 1000)+`"}`), noon)
 		require.Equal(t, tool.Error, r.Outcome, name)
 		require.Equal(t, codeBadArgs, r.Code)
 	}
@@ -102,7 +129,7 @@ func TestDocumentTools(t *testing.T) {
 
 // A world without documents has none of them.
 func TestNoDocuments(t *testing.T) {
-	w := opened(Spec{Now: noon, Zone: time.UTC})
+	w := shelf([]document{}...)
 	require.Equal(t, ok(`{"query":"x","results":[],"total":0}`), w.Call(asked("search", `{"query":"x"}`), noon))
 	require.Equal(t, codeNotFound, w.Call(asked("open", `{"id":"x"}`), noon).Code)
 	require.Equal(t, codeNotFound, w.Call(asked("extract", `{"id":"x","field":"y"}`), noon).Code)
@@ -110,7 +137,7 @@ func TestNoDocuments(t *testing.T) {
 
 // found is search as a person would explain it: blank out what is no letter or
 // digit, write everything in one case, and look for each word between blanks.
-func found(docs []Document, query string) (ids []string) {
+func found(docs []document, query string) (ids []string) {
 	plain := func(text string) string {
 		text = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`).ReplaceAllString(text, " ")
 		return " " + strings.Map(func(r rune) rune { // the least of the runes that differ in case only
@@ -161,9 +188,9 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	}
 	some := 0
 	for range 400 {
-		var docs []Document
+		var docs []document
 		for _, i := range r.Perm(r.IntN(30)) {
-			docs = append(docs, Document{ID: fmt.Sprintf("d%02d", i), Title: text(4), Text: text(8), Fields: map[string]any{"a": text(2), "b": json.Number("41.5"), "c": nil}})
+			docs = append(docs, document{ID: fmt.Sprintf("d%02d", i), Title: text(4), Text: text(8), Fields: map[string]any{"a": text(2), "b": json.Number("41.5"), "c": nil}})
 		}
 		query := text(3)
 		want := found(docs, query)
@@ -171,7 +198,7 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 			Total   int
 			Results []struct{ ID string }
 		}
-		res := library(append([]Document{}, docs...)...).Call(asked("search", fmt.Sprintf(`{"query":%q,"limit":20}`, query)), noon)
+		res := shelf(append([]document{}, docs...)...).Call(asked("search", fmt.Sprintf(`{"query":%q,"limit":20}`, query)), noon)
 		require.NoError(t, json.Unmarshal(res.Value, &got), res.Message)
 		require.Equal(t, len(want), got.Total, query)
 		ids := []string{}
@@ -197,8 +224,8 @@ func FuzzDocumentTools(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, i int, args string) {
 		call := asked([]string{"search", "open", "extract", "compare"}[i&3], args)
-		got := library().Call(call, noon)
-		require.Equal(t, got, library().Call(call, noon))
+		got := shelf().Call(call, noon)
+		require.Equal(t, got, shelf().Call(call, noon))
 		if got.Outcome == tool.OK {
 			require.True(t, json.Valid(got.Value))
 			require.Less(t, len(got.Value), 4000+2*len(args))
@@ -214,11 +241,11 @@ func FuzzDocumentTools(f *testing.F) {
 // BenchmarkSearch looks through 200 full documents. Floor: reading their 94 kB
 // once, about 10 µs.
 func BenchmarkSearch(b *testing.B) {
-	var docs []Document
+	var docs []document
 	for i := range 200 {
-		docs = append(docs, Document{ID: fmt.Sprintf("d%03d", i), Title: "A light", Date: "2020-01-02", Text: strings.Repeat("north coast, ", 450/13), Fields: map[string]any{"designer": "Ada Lund"}})
+		docs = append(docs, document{ID: fmt.Sprintf("d%03d", i), Title: "A light", Date: "2020-01-02", Text: strings.Repeat("north coast, ", 450/13), Fields: map[string]any{"designer": "Ada Lund"}})
 	}
-	w := library(docs...)
+	w := shelf(docs...)
 	call := asked("search", `{"query":"coast lund missing"}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,10 +1,9 @@
-package world
+package counts
 
 import (
 	"errors"
 	"regexp"
 	"time"
-	_ "time/tzdata"
 )
 
 // dateLayout is how dates are written in counts and in tool arguments.
@@ -16,8 +15,8 @@ var (
 	errNotCalendar = errors.New("is not a date of the calendar")
 )
 
-// ParseDate reads a date of the calendar, as midnight UTC.
-func ParseDate(s string) (time.Time, error) {
+// parseDate reads a date of the calendar, as midnight UTC.
+func parseDate(s string) (time.Time, error) {
 	if !datePattern.MatchString(s) {
 		return time.Time{}, errNotPattern
 	}
@@ -28,8 +27,8 @@ func ParseDate(s string) (time.Time, error) {
 	return d, nil
 }
 
-// HasLabel reports whether some date has a number for the label.
-func HasLabel(counts map[string]map[string]int64, label string) bool {
+// hasLabel reports whether some date has a number for the label.
+func hasLabel(counts map[string]map[string]int64, label string) bool {
 	for _, day := range counts {
 		if _, ok := day[label]; ok {
 			return true

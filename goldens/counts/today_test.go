@@ -1,4 +1,4 @@
-package world
+package counts
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
@@ -29,7 +30,7 @@ func TestTodayConformance(t *testing.T) {
 		t.Run(row.ID, func(t *testing.T) {
 			zone, err := time.LoadLocation(row.Zone)
 			require.NoError(t, err)
-			w := opened(Spec{Now: row.Now, Zone: zone})
+			w := opened(world.Spec{Now: row.Now, Zone: zone}, "")
 			got := w.Call(tool.Call{Name: "today_range", Args: json.RawMessage("{}")}, row.Now)
 			require.True(t, row.Expect.OK)
 			require.JSONEq(t, string(row.Expect.Out), string(got.Value))

@@ -1,4 +1,4 @@
-package world
+package counts
 
 import (
 	"context"
@@ -10,65 +10,53 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// Error codes of the built-in tools, for models and for people.
+// Error codes of the tools, for models and for people.
 const (
-	codeBadArgs  = "E_BAD_ARGS"
 	codeBadDate  = "E_BAD_DATE"
 	codeBadRange = "E_BAD_RANGE"
 	codeBadLabel = "E_BAD_LABEL"
 	codeNotFound = "E_NOT_FOUND"
 )
 
-// builtIn is the world of a task that names no kind.
-type builtIn struct {
-	spec  Spec
+// dashboard is the world of one episode. Nothing in it can change, except that its jobs
+// proceed with every question about them.
+type dashboard struct {
+	*state
+	zone  *time.Location
 	polls int // answered calls of get_job_status
 }
 
-// TodayTool is the built-in tool whose result says which day the episode saw.
-const TodayTool = "today_range"
-
-// Implementations are the built-in tools by name.
-var Implementations = map[string]func(w *builtIn, c tool.Call, at time.Time) Effect{
-	TodayTool:        (*builtIn).todayRange,
-	"get_counts":     (*builtIn).getCounts,
-	"get_job_status": (*builtIn).getJobStatus,
-	"search":         (*builtIn).search,
-	"open":           (*builtIn).open,
-	"extract":        (*builtIn).extract,
-	"compare":        (*builtIn).compare,
-}
-
-// Call implements World.
-func (w *builtIn) Call(_ context.Context, c tool.Call, at time.Time) (Effect, error) {
-	run, ok := Implementations[c.Name]
-	if !ok {
-		return Refuse(codeNoTool, "this world has no tool %q", c.Name), nil
+// Call implements world.World.
+func (w *dashboard) Call(_ context.Context, c tool.Call, at time.Time) (world.Effect, error) {
+	switch c.Name {
+	case "today_range":
+		return w.todayRange(at), nil
+	case "get_counts":
+		return w.getCounts(c), nil
+	case "get_job_status":
+		return w.getJobStatus(c), nil
 	}
-	return run(w, c, at), nil
+	return world.NoTool(c), nil
 }
 
-// State implements World: nothing can change.
-func (w *builtIn) State(context.Context) (json.RawMessage, error) { return nil, nil }
+// State implements world.World: there is none that can change.
+func (w *dashboard) State(context.Context) (json.RawMessage, error) { return nil, nil }
 
-// Close implements World.
-func (w *builtIn) Close() error { return nil }
+// Close implements world.World.
+func (w *dashboard) Close() error { return nil }
 
 // maxMissing bounds how many missing dates a result names.
 const maxMissing = 10
 
 // todayRange answers with the date of the call in the dashboard's zone, twice:
 // a range of one day.
-func (w *builtIn) todayRange(_ tool.Call, at time.Time) Effect {
-	zone := w.spec.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	today := civilDate(at.In(zone))
-	return Return(map[string]any{"start_date": today, "end_date": today})
+func (w *dashboard) todayRange(at time.Time) world.Effect {
+	today := civilDate(at.In(w.zone))
+	return world.Return(map[string]any{"start_date": today, "end_date": today})
 }
 
 // gregorian is the first day of the Gregorian calendar.
@@ -94,45 +82,45 @@ func civilDate(local time.Time) string {
 // getCounts sums one label over an inclusive range of dates. A range with a
 // date that has no data has no sum: the value is then null, and the result
 // names the dates.
-func (w *builtIn) getCounts(c tool.Call, _ time.Time) Effect {
+func (w *dashboard) getCounts(c tool.Call) world.Effect {
 	var args struct {
 		Start string `json:"start_date"`
 		End   string `json:"end_date"`
 		Label string `json:"label"`
 	}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
-	start, err := ParseDate(args.Start)
+	start, err := parseDate(args.Start)
 	if err != nil {
-		return Refuse(codeBadDate, "start_date %q %v", clip.Runes(args.Start, maxQuoted), err)
+		return world.Refuse(codeBadDate, "start_date %q %v", clip.Runes(args.Start, maxQuoted), err)
 	}
-	end, err := ParseDate(args.End)
+	end, err := parseDate(args.End)
 	if err != nil {
-		return Refuse(codeBadDate, "end_date %q %v", clip.Runes(args.End, maxQuoted), err)
+		return world.Refuse(codeBadDate, "end_date %q %v", clip.Runes(args.End, maxQuoted), err)
 	}
 	if start.After(end) {
-		return Refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
+		return world.Refuse(codeBadRange, "start_date %s is after end_date %s", args.Start, args.End)
 	}
-	if len(w.spec.Counts) > 0 && !HasLabel(w.spec.Counts, args.Label) {
-		return Refuse(codeBadLabel, "label %q is not counted; labels are: %s", clip.Runes(args.Label, maxQuoted), strings.Join(labels(w.spec.Counts), ", "))
+	if len(w.counts) > 0 && !hasLabel(w.counts, args.Label) {
+		return world.Refuse(codeBadLabel, "label %q is not counted; labels are: %s", clip.Runes(args.Label, maxQuoted), strings.Join(labels(w.counts), ", "))
 	}
 	out := map[string]any{"label": args.Label, "start": args.Start, "end": args.End}
 	sum, found := w.sum(args.Start, args.End, args.Label)
 	if days := 1 + int((end.Unix()-start.Unix())/(24*60*60)); found < days {
 		missing := w.missing(start, end, args.Label)
 		out["value"], out["missing"], out["note"] = nil, missing, missingNote(missing, days-found, days)
-		return Return(out)
+		return world.Return(out)
 	}
 	out["value"] = json.Number(sum.String())
-	return Return(out)
+	return world.Return(out)
 }
 
 // sum adds a label over the dates in range that have it, and counts them.
 // Dates compare as text because they are written alike.
-func (w *builtIn) sum(start, end, label string) (sum *big.Int, found int) {
+func (w *dashboard) sum(start, end, label string) (sum *big.Int, found int) {
 	sum = new(big.Int)
-	for date, day := range w.spec.Counts {
+	for date, day := range w.counts {
 		if n, ok := day[label]; ok && date >= start && date <= end {
 			sum.Add(sum, big.NewInt(n))
 			found++
@@ -142,11 +130,11 @@ func (w *builtIn) sum(start, end, label string) (sum *big.Int, found int) {
 }
 
 // missing lists the first dates in range without data.
-func (w *builtIn) missing(start, end time.Time, label string) []string {
+func (w *dashboard) missing(start, end time.Time, label string) []string {
 	var out []string
 	for d := start; !d.After(end) && len(out) < maxMissing; d = d.AddDate(0, 0, 1) {
 		date := d.Format(dateLayout)
-		if _, ok := w.spec.Counts[date][label]; !ok {
+		if _, ok := w.counts[date][label]; !ok {
 			out = append(out, date)
 		}
 	}
@@ -165,20 +153,20 @@ func missingNote(missing []string, n, days int) string {
 }
 
 // getJobStatus answers call by call from the world's list; the last repeats.
-func (w *builtIn) getJobStatus(c tool.Call, _ time.Time) Effect {
+func (w *dashboard) getJobStatus(c tool.Call) world.Effect {
 	var args struct {
 		ID string `json:"id"`
 	}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
-	list := w.spec.JobStatus
+	list := w.jobs
 	if args.ID == "" || len(list) == 0 {
-		return Refuse(codeNotFound, "there is no job %q", clip.Runes(args.ID, maxQuoted))
+		return world.Refuse(codeNotFound, "there is no job %q", clip.Runes(args.ID, maxQuoted))
 	}
 	i := min(w.polls, len(list)-1)
 	w.polls++
-	return Return(map[string]any{"id": args.ID, "status": list[i]})
+	return world.Return(map[string]any{"id": args.ID, "status": list[i]})
 }
 
 // labels returns the labels of a table in order.

@@ -1,7 +1,8 @@
-package world
+package research
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,11 +12,18 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// MaxDocumentID bounds the id of a document, in characters.
-const MaxDocumentID = 64
+// Error codes of the tools, for models and for people.
+const (
+	codeBadArgs  = "E_BAD_ARGS"
+	codeNotFound = "E_NOT_FOUND"
+)
+
+// maxQuoted bounds what a model wrote before it is quoted back, in characters.
+const maxQuoted = 64
 
 // Bounds of what the tools of a library take.
 const (
@@ -26,45 +34,69 @@ const (
 	maxCompared = 20
 )
 
+// library is the world of an episode: documents that do not change. It may be shared.
+type library []document
+
+// Call implements world.World.
+func (w library) Call(_ context.Context, c tool.Call, _ time.Time) (world.Effect, error) {
+	switch c.Name {
+	case "search":
+		return w.search(c), nil
+	case "open":
+		return w.open(c), nil
+	case "extract":
+		return w.extract(c), nil
+	case "compare":
+		return compare(c), nil
+	}
+	return world.NoTool(c), nil
+}
+
+// State implements world.World: there is none that can change.
+func (w library) State(context.Context) (json.RawMessage, error) { return nil, nil }
+
+// Close implements world.World.
+func (w library) Close() error { return nil }
+
 // search finds the documents that have every word of a query in their title,
 // text or fields: whole words, whatever their case. Those with most of them in
 // the title come first, then the ids decide.
-func (w *builtIn) search(c tool.Call, _ time.Time) Effect {
+func (w library) search(c tool.Call) world.Effect {
 	args := struct {
 		Query string   `json:"query"`
 		Limit *float64 `json:"limit"`
 	}{}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
 	limit := someResults
 	if args.Limit != nil {
 		if limit = int(*args.Limit); float64(limit) != *args.Limit || limit < 1 || limit > maxResults {
-			return Refuse(codeBadArgs, "limit must be a whole number from 1 to %d", maxResults)
+			return world.Refuse(codeBadArgs, "limit must be a whole number from 1 to %d", maxResults)
 		}
 	}
 	wanted := wordsOf(args.Query)
 	if len(wanted) == 0 || utf8.RuneCountInString(args.Query) > maxQuery {
-		return Refuse(codeBadArgs, "query must have at least one word and at most %d characters", maxQuery)
+		return world.Refuse(codeBadArgs, "query must have at least one word and at most %d characters", maxQuery)
 	}
 	found := w.matching(wanted)
 	results := []any{}
 	for _, h := range found[:min(limit, len(found))] {
 		results = append(results, map[string]any{"id": h.ID, "title": h.Title, "date": h.Date})
 	}
-	return Return(map[string]any{"query": args.Query, "total": len(found), "results": results})
+	return world.Return(map[string]any{"query": args.Query, "total": len(found), "results": results})
 }
 
 // hit is a document that a search found.
 type hit struct {
-	*Document
+	*document
 	inTitle int
 }
 
 // matching returns the documents that have all wanted words, the best first.
-func (w *builtIn) matching(wanted []string) (found []hit) {
-	for i := range w.spec.Documents {
-		d := &w.spec.Documents[i]
+func (w library) matching(wanted []string) (found []hit) {
+	for i := range w {
+		d := &w[i]
 		seen := make([]bool, len(wanted))
 		h := hit{d, tick(seen, wanted, d.Title)}
 		tick(seen, wanted, d.Text)
@@ -105,64 +137,53 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }
 
-// fieldText is a field's value as search reads it.
-func fieldText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	}
-	return ""
-}
-
-// document finds a document by its id.
-func (w *builtIn) document(id string) (*Document, *Effect) {
-	for i := range w.spec.Documents {
-		if d := &w.spec.Documents[i]; d.ID == id {
+// find finds a document by its id.
+func (w library) find(id string) (*document, *world.Effect) {
+	for i := range w {
+		if d := &w[i]; d.ID == id {
 			return d, nil
 		}
 	}
-	return nil, new(Refuse(codeNotFound, "there is no document %q; search finds ids", clip.Runes(id, maxQuoted)))
+	return nil, new(world.Refuse(codeNotFound, "there is no document %q; search finds ids", clip.Runes(id, maxQuoted)))
 }
 
 // open returns a document without its fields.
-func (w *builtIn) open(c tool.Call, _ time.Time) Effect {
+func (w library) open(c tool.Call) world.Effect {
 	var args struct {
 		ID string `json:"id"`
 	}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
-	d, refused := w.document(args.ID)
+	d, refused := w.find(args.ID)
 	if refused != nil {
 		return *refused
 	}
-	return Return(map[string]any{"id": d.ID, "title": d.Title, "date": d.Date, "text": d.Text})
+	return world.Return(map[string]any{"id": d.ID, "title": d.Title, "date": d.Date, "text": d.Text})
 }
 
 // extract returns one field of a document. One that the document lacks and
 // others have is not recorded: its value is null.
-func (w *builtIn) extract(c tool.Call, _ time.Time) Effect {
+func (w library) extract(c tool.Call) world.Effect {
 	var args struct {
 		ID    string `json:"id"`
 		Field string `json:"field"`
 	}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
-	d, refused := w.document(args.ID)
+	d, refused := w.find(args.ID)
 	if refused != nil {
 		return *refused
 	}
 	out := map[string]any{"id": d.ID, "field": args.Field, "value": d.Fields[args.Field]}
 	if out["value"] == nil {
-		if !slices.ContainsFunc(w.spec.Documents, func(d Document) bool { _, has := d.Fields[args.Field]; return has }) {
-			return Refuse(codeBadArgs, "no document has a field %q", clip.Runes(args.Field, maxQuoted))
+		if !slices.ContainsFunc(w, func(d document) bool { _, has := d.Fields[args.Field]; return has }) {
+			return world.Refuse(codeBadArgs, "no document has a field %q", clip.Runes(args.Field, maxQuoted))
 		}
 		out["note"] = "not recorded"
 	}
-	return Return(out)
+	return world.Return(out)
 }
 
 // compared is one of the values that compare puts in order.
@@ -174,16 +195,16 @@ type compared struct {
 
 // compare puts numbers in order, equal ones by their ids, and names all that
 // share the first place.
-func (w *builtIn) compare(c tool.Call, _ time.Time) Effect {
+func compare(c tool.Call) world.Effect {
 	var args struct {
 		Items []compared `json:"items"`
 		Order string     `json:"order"`
 	}
-	if refused := ReadArgs(c, &args); refused != nil {
+	if refused := world.ReadArgs(c, &args); refused != nil {
 		return *refused
 	}
 	if n := len(args.Items); n < minCompared || n > maxCompared {
-		return Refuse(codeBadArgs, "items must be %d to %d, but are %d", minCompared, maxCompared, n)
+		return world.Refuse(codeBadArgs, "items must be %d to %d, but are %d", minCompared, maxCompared, n)
 	}
 	sign := 1
 	switch args.Order {
@@ -191,16 +212,16 @@ func (w *builtIn) compare(c tool.Call, _ time.Time) Effect {
 	case "highest":
 		sign = -1
 	default:
-		return Refuse(codeBadArgs, "order must be highest or lowest, but is %q", clip.Runes(args.Order, maxQuoted))
+		return world.Refuse(codeBadArgs, "order must be highest or lowest, but is %q", clip.Runes(args.Order, maxQuoted))
 	}
 	seen := map[string]bool{}
 	for i := range args.Items {
 		item, ok := &args.Items[i], false
 		if item.exact, ok = decimal.Parse(string(item.Value)); !ok {
-			return Refuse(codeBadArgs, "the value of item %d must be a number", i+1)
+			return world.Refuse(codeBadArgs, "the value of item %d must be a number", i+1)
 		}
-		if item.ID == "" || utf8.RuneCountInString(item.ID) > MaxDocumentID || seen[item.ID] {
-			return Refuse(codeBadArgs, "the id of item %d must be one of its own, of at most %d characters", i+1, MaxDocumentID)
+		if item.ID == "" || utf8.RuneCountInString(item.ID) > maxID || seen[item.ID] {
+			return world.Refuse(codeBadArgs, "the id of item %d must be one of its own, of at most %d characters", i+1, maxID)
 		}
 		seen[item.ID] = true
 	}
@@ -219,5 +240,5 @@ func (w *builtIn) compare(c tool.Call, _ time.Time) Effect {
 	if len(tie) > 1 {
 		out["tie"] = tie
 	}
-	return Return(out)
+	return world.Return(out)
 }

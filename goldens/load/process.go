@@ -1,0 +1,87 @@
+package load
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/process"
+)
+
+// processKind is the kind of worlds that a command implements.
+const processKind = "process"
+
+var processFields = []string{"command", "timeout", "mcp", "env"}
+
+// readProcess reads the command of worlds of kind process. It runs in the folder of the
+// suite.
+func (l *loader) readProcess(p yamlfile.Place) *process.Kind {
+	k := &process.Kind{Dir: l.label, Timeout: process.DefaultTimeout}
+	o := p.Object(processFields)
+	if p, ok := o.Need("command"); ok {
+		if k.Command = p.Words(); len(k.Command) == 0 {
+			p.Failf("must be a list of the program and its arguments, such as [python3, world.py]")
+		}
+	}
+	yamlfile.Read(o, "timeout", &k.Timeout, yamlfile.Place.Duration)
+	yamlfile.Read(o, "mcp", &k.MCP, yamlfile.Place.Flag)
+	if p, ok := o.Get("env"); ok {
+		k.Env = p.Words()
+		for i, item := range p.Items() {
+			if k.Env[i] != "" && !yamlfile.EnvName.MatchString(k.Env[i]) {
+				item.Failf("must be the name of an environment variable, never its value")
+			}
+		}
+	}
+	return k
+}
+
+// programDigest is the SHA-256 hex of a command and of the files of the suite that it names:
+// other programs are other worlds.
+func (l *loader) programDigest(p yamlfile.Place, k process.Kind) string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q %t\n", k.Command, k.MCP)
+	for _, arg := range k.Command {
+		name := path.Clean(arg)
+		info, err := fs.Stat(l.fsys, name)
+		if !fs.ValidPath(name) || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		text, err := readFile(l.fsys, name, maxState)
+		if err != nil {
+			p.Failf("%s: %s", arg, err)
+			continue
+		}
+		_, _ = fmt.Fprintf(h, "%q %x\n", name, sha256.Sum256(text))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Processes reads the worlds of kind process of the suite folder fsys, by name, and nothing
+// else but what they need: a suite whose tools are not written yet can be asked for them.
+// path is the folder on disk. The error is that of Suite.
+func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string]process.Kind, error) {
+	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: &offer{places: map[string]yamlfile.Place{}}}
+	if root, ok := l.open(SuiteFile); ok {
+		o := root.Object(suiteFields)
+		if p, ok := o.Get("tools"); ok {
+			l.readTools(&goldens.Suite{}, p)
+		}
+		l.readWorlds(o)
+	}
+	if err := l.found.Join(); err != nil {
+		return nil, err
+	}
+	out := map[string]process.Kind{}
+	for name, w := range l.worlds {
+		if k, ok := w.Maker.(process.Kind); ok {
+			out[name] = k
+		}
+	}
+	return out, nil
+}

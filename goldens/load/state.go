@@ -1,0 +1,180 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/internal/state"
+	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
+)
+
+// maxState bounds the state of a world, in bytes of JSON.
+const maxState = 16 << 20
+
+// readKind reads the kind of a world and its state over those that it starts from, and
+// has the kind read the state.
+func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
+	kindAt, named := o.Get("kind")
+	stateAt, given := o.Get("state")
+	if given {
+		before := len(l.found.List)
+		patch := l.readState(stateAt)
+		if w.valid = w.valid && len(l.found.List) == before; !w.valid {
+			return
+		}
+		if w.state != nil {
+			patch = mergePatch(w.state, patch)
+		}
+		w.state, w.stateAt = patch, append([]yamlfile.Place{stateAt}, w.stateAt...)
+	}
+	processAt, run := o.Get("process")
+	if run {
+		w.process = l.readProcess(processAt)
+	}
+	switch {
+	case named:
+		if w.Kind = kindAt.Filled(); w.Kind == "" {
+			return
+		}
+	case run:
+		w.Kind, kindAt = processKind, processAt
+	default:
+		kindAt = o.Place
+	}
+	if !named && !given && !run || !w.valid {
+		return
+	}
+	w.Maker = l.kind(kindAt, w)
+	if w.State = nil; w.state != nil {
+		if w.State = tool.AppendCanonical(nil, w.state); len(w.State) > maxState {
+			stateAt.Failf("the state is larger than %d MiB", maxState>>20)
+			return
+		}
+	}
+	if binder, ok := w.Maker.(world.Binder); ok {
+		var err error
+		if w.Maker, err = binder.Bind(w.State); err != nil {
+			l.badState(w, kindAt, err)
+		}
+	}
+}
+
+// kind returns the kind of a world; nil if there is none, which is a problem.
+func (l *loader) kind(p yamlfile.Place, w *suiteWorld) world.Kind {
+	name := w.Kind
+	known := append(slices.Sorted(maps.Keys(l.kinds)), processKind)
+	k, ok := l.kinds[name]
+	switch {
+	case name == processKind && w.process == nil:
+		p.Failf("a world of kind process needs its command: write process: {command: [python3, world.py]}")
+	case name == processKind:
+		w.Program = l.programDigest(p, *w.process)
+		return *w.process
+	case w.process != nil:
+		p.Failf("a world with a process must be of kind process, but is of kind %q", name)
+	case name == "":
+		p.Failf("a world with a state needs its kind; known: %s", yamlfile.Listed(known))
+	case !ok:
+		p.Failf("no kind of world is called %q%s; known: %s. A program registers others: see docs/extend.md", name, yamlfile.Suggest(name, known), yamlfile.Listed(known))
+	}
+	return k
+}
+
+// badState records the problems of a state, each where the value is written.
+func (l *loader) badState(w *suiteWorld, at yamlfile.Place, err error) {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, one := range joined.Unwrap() {
+			l.badState(w, at, one)
+		}
+		return
+	}
+	var bad *world.StateError
+	if !errors.As(err, &bad) {
+		at.Failf("%s", err)
+		return
+	}
+	keys, _ := state.ParsePath(bad.Path) // without one, the state as a whole
+	if len(w.stateAt) > 0 {
+		at = w.stateAt[0]
+	}
+	for _, p := range w.stateAt {
+		if p.Leads(keys) {
+			at = p
+			break
+		}
+	}
+	if at.IsMapping() {
+		at.Inside(keys).Failf("%s", bad.Detail)
+		return
+	}
+	at.Failf("%s", bad) // of a file
+}
+
+// readState reads a state: a mapping, or the name of a JSON file of the suite.
+func (l *loader) readState(p yamlfile.Place) any {
+	switch {
+	case p.Null():
+		return nil
+	case p.IsMapping():
+		return yamlfile.DecodeJSON(p.JSONWithin(maxState))
+	case p.Kind() != "a string":
+		p.Failf("must be a mapping, or the name of a JSON file of the suite, but is %s", p.Kind())
+		return nil
+	}
+	name := p.Filled()
+	if !fs.ValidPath(name) {
+		p.Failf("%q must be a path below the suite folder, with / between folders and no ..", name)
+		return nil
+	}
+	text, err := readFile(l.fsys, name, maxState)
+	if err != nil {
+		p.Failf("%s: %s", name, err)
+		return nil
+	}
+	var whole jsontext.Value // reading it refuses what encoding/json lets pass, such as a key that is there twice
+	if err := strict.Unmarshal(text, &whole); err != nil {
+		line := 1
+		var syntax *jsontext.SyntacticError
+		if errors.As(err, &syntax) {
+			line += bytes.Count(text[:min(int(syntax.ByteOffset), len(text))], []byte("\n"))
+		}
+		p.Failf("%s:%d: is not JSON: %s", name, line, strings.TrimPrefix(err.Error(), "jsontext: "))
+		return nil
+	}
+	object, ok := yamlfile.DecodeJSON(text).(map[string]any)
+	if !ok {
+		p.Failf("%s: must hold a JSON object", name)
+		return nil
+	}
+	return object
+}
+
+// mergePatch lays a patch over a value as RFC 7396 says: null takes a member away.
+func mergePatch(base, patch any) any {
+	changes, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	out := map[string]any{}
+	if members, ok := base.(map[string]any); ok {
+		maps.Copy(out, members)
+	}
+	for name, v := range changes {
+		if v == nil {
+			delete(out, name)
+		} else {
+			out[name] = mergePatch(out[name], v)
+		}
+	}
+	return out
+}
