@@ -56,7 +56,8 @@ type junitProblem struct {
 }
 
 // JUnit writes one test suite for each candidate and one test case for each
-// task and trial. An episode that was not solved is a failure whose type is the
+// task and trial. An episode that did harm is a failure, also if it was solved; one that
+// was not solved is a failure whose type is the
 // kind of failure, with its signature and first failing checks; an infrastructure or harness error is an error; what a cap or
 // an interruption cut off is skipped, and so, in one case for all of them, are
 // the planned episodes that have no row. The verdict and criteria are properties
@@ -112,6 +113,13 @@ func (s *junitSuite) add(e model.Episode) {
 			text = e.Kept.Checks
 		}
 		c.Failure = &junitProblem{Message: words.Clip(e.Failure, 300), Type: string(e.Cause.Kind), Text: words.Clip(e.Cause.Signature, 200) + "\n" + text}
+	}
+	if e.Harm != "" {
+		if c.Failure == nil {
+			s.Failures++
+			c.Failure = &junitProblem{Type: "harm"}
+		}
+		c.Failure.Message = words.Clip(words.Join("; ", "harm: "+e.Harm, c.Failure.Message), 300)
 	}
 	s.Cases = append(s.Cases, c)
 }

@@ -202,7 +202,10 @@ func call(c *ledger.ToolCall, expected string) string {
 	if c.CircuitOpen {
 		return s + ", circuit open"
 	}
-	return s + " " + words.Duration(float64(c.DurationUs))
+	if s += " " + words.Duration(float64(c.DurationUs)); c.Changes != nil && *c.Changes > 0 {
+		s += ", " + words.Plural(int(*c.Changes), "change")
+	}
+	return s
 }
 
 func turnFacts(t *ledger.Turn) string {
