@@ -31,8 +31,8 @@ type stateChecks struct{}
 func (stateChecks) set(e *Expect, p yamlfile.Place, _ bool) {
 	e.State = nil
 	for _, item := range p.Items() {
-		o := item.Object(append([]string{"path"}, state.Operators...))
 		before := len(p.Src.Found.List)
+		o := item.Object(append([]string{"path"}, state.Operators...))
 		c := StateCheck{Wants: map[string]any{}}
 		if p, ok := o.Need("path"); ok {
 			c.Path = p.Filled()

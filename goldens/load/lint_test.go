@@ -178,3 +178,31 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestStateWarnings: what an episode that changes nothing passes, and paths that are not
+// there.
+func TestStateWarnings(t *testing.T) {
+	const holds = "holds in the initial state: an episode that changes nothing passes; add an assertion that requires a change, or write unchanged where nothing may change"
+	for expect, want := range map[string][]string{
+		"numbers: [1], state: [{path: orders.O7.status, is: refunded}]":                             nil,
+		"numbers: [1], state: [{path: orders.O7.status, is: open}]":                                 {"expect.state: " + holds},
+		"numbers: [1], state: [{path: orders.O7.status, is: open}, {path: refunds, count: 1}]":      nil,
+		"numbers: [1], state: [{path: refunds, count: 0}, {path: refunds, every: {amount: 1}}]":     {"expect.state: " + holds},
+		"numbers: [1], state: [{path: refunds, count: 0}], state_hash: " + strings.Repeat("0a", 32): nil,
+		"numbers: [1], unchanged: [orders, .]":                                                      nil,
+		"numbers: [1], unchanged: [ordrs.O7]":                                                       {"expect.unchanged[0]: the initial state has no ordrs.O7; correct the path, or assert {exists: false} under state if nothing may appear there"},
+		"unchanged: [.]":                                                                            {"expect: an empty answer passes"},
+		"state: [{path: orders.O7.status, is: refunded}]":                                           nil,
+		"state: [{path: orders.O7.status, is: open}]":                                               {"expect: an empty answer passes", "expect.state: " + holds},
+	} {
+		t.Run(expect, func(t *testing.T) {
+			text := stateSuite("  a: {kind: any, state: {orders: {O7: {status: open}}, refunds: []}}", "a")
+			s, err := Suite(suitetest.Folder(strings.Replace(text, "status: answered", "status: answered, "+expect, 1)), "s", someKinds)
+			require.NoError(t, err)
+			require.Len(t, s.Warnings, len(want), "%v", s.Warnings)
+			for i, w := range s.Warnings {
+				require.True(t, strings.HasPrefix(w.Field+": "+w.Detail, "tasks[0]."+want[i]), "%s", w)
+			}
+		})
+	}
+}

@@ -166,6 +166,17 @@ func TestLoadExpectProblems(t *testing.T) {
 			"expect.calls[2].args.a.$in: must hold at least one value",
 		}},
 		{"executed is true or false", "{status: answered, forbidden: [{tool: get_counts, executed: 1}]}", []string{"expect.forbidden[0].executed: must be true or false, but is a number"}},
+		{"state", "{status: answered, state: [{path: a..b, is: 1}, {is: 1}, {path: a, was: 1}, {path: a}, {path: a, matches: '('}, {path: a, exists: 1, some: {n: {$in: []}}}], unchanged: [a., a, a], state_hash: abc}", []string{
+			`expect.state[0]: path "a..b": a key is empty; remove the extra dot, or write \. for a dot of a key`,
+			"expect.state[1].path: is missing",
+			"expect.state[2].was: unknown field; allowed: path, is, not, count, matches, exists, every, some",
+			"expect.state[3]: a: demands nothing; add one of is, not, count, matches, exists, every, some",
+			"expect.state[4]: matches: error parsing regexp: missing closing ): `(`",
+			"expect.state[5].some.n.$in: must hold at least one value",
+			`expect.unchanged[2]: "a" is in the list already`,
+			`expect.unchanged[0]: path "a.": a key is empty; remove the extra dot, or write \. for a dot of a key`,
+			`expect.state_hash: must be the SHA-256 of a state, 64 digits of 0-9 and a-f; the ledger has it in state_after`,
+		}},
 		{"other numbers", "{status: answered, not_numbers: ['1,2'], only_numbers: [x], near: {A: , B: 1e3, ' ': 1, b: 2}}", []string{
 			`expect.not_numbers[0]: must be a number written in plain digits, such as 1234567 or 25.5, but is "1,2"`,
 			`expect.only_numbers[0]: must be a number written in plain digits, such as 1234567 or 25.5, but is "x"`,
