@@ -104,14 +104,16 @@ func (ep *sourceEpisode) play() ([]byte, error) {
 				r.Value, r.Code = nil, cmp.Or(t.Result.Code, "E_"+strings.ToUpper(string(t.Result.Outcome)))
 			}
 			did = append(did, playbook.Done{Action: playbook.Action{Kind: playbook.Call, Tool: t.Tool.Call.Name, Args: t.Tool.Call.Args}, Result: r})
-		case t.Question != "" && !t.Silent:
+		case t.Question != "": // an empty reply where nobody answers
 			did = append(did, playbook.Done{Action: playbook.Action{Kind: playbook.Ask, Text: t.Question}, Reply: t.Reply})
 		case t.Finish != nil:
 			end := playbook.Action{Kind: playbook.Answer, Text: t.Finish.Answer}
 			switch {
 			case t.Finish.Status == agent.CannotProceed:
 				end.Kind = playbook.GiveUp
-			case t.Finish.Status == agent.Clarify || t.Finish.Status == agent.Stopped || t.Finish.Answer == "":
+			case t.Finish.Status == agent.Clarify:
+				end = playbook.Action{Kind: playbook.GiveUp, Text: "I need to know that first."}
+			case t.Finish.Status == agent.Stopped || t.Finish.Answer == "":
 				return nil, fmt.Errorf("%s ended %s without an answer, which a solution does not; write it by hand", name, t.Finish.Status)
 			case task.AnswerSchema != nil && json.Valid([]byte(end.Text)):
 				end.Value = json.RawMessage(end.Text)
