@@ -22,7 +22,7 @@ import (
 func TestPlaybooksSolveBuiltInSuites(t *testing.T) {
 	kinds := counts.Worlds()
 	maps.Copy(kinds, research.Worlds())
-	for name, tasks := range map[string]int{"counts": 100, "research": 50} {
+	for name, tasks := range map[string]int{"counts": 100, "research": 50, "desk": 39} {
 		suite, err := load.Suite(os.DirFS(name), name, kinds)
 		require.NoError(t, err)
 		book, err := load.Playbook(suite)
@@ -36,9 +36,9 @@ func TestPlaybooksSolveBuiltInSuites(t *testing.T) {
 			}
 			t.Run(task.ID, func(t *testing.T) {
 				for way, o := range map[string]goldens.Outcome{
-					"at once":            follow(t, task, []playbook.Stage{{Play: play}}, false),
-					"from what it saved": follow(t, task, []playbook.Stage{{Play: play}}, true),
-					"in stages":          follow(t, task, play.Stages(), false),
+					"at once":            follow(t, suite, task, []playbook.Stage{{Play: play}}, false),
+					"from what it saved": follow(t, suite, task, []playbook.Stage{{Play: play}}, true),
+					"in stages":          follow(t, suite, task, play.Stages(), false),
 				} {
 					solved, checks := goldens.Score(task, o)
 					require.True(t, solved, "%s, %s: %s\n%+v", way, o.Status, o.Answer, checks)
@@ -50,7 +50,7 @@ func TestPlaybooksSolveBuiltInSuites(t *testing.T) {
 
 // follow is what following a solution comes to, stage by stage and one action a step. With
 // saved, each step sees only the last result and what the step before saved.
-func follow(t *testing.T, task goldens.Task, stages []playbook.Stage, saved bool) goldens.Outcome {
+func follow(t *testing.T, suite *goldens.Suite, task goldens.Task, stages []playbook.Stage, saved bool) goldens.Outcome {
 	t.Helper()
 	w, err := goldens.OpenWorld(t.Context(), task, 0)
 	require.NoError(t, err)
@@ -73,21 +73,26 @@ func follow(t *testing.T, task goldens.Task, stages []playbook.Stage, saved bool
 				require.NoError(t, json.Unmarshal(actions[0].Value, &seen.Given))
 				break
 			}
-			act(t, task, w, actions[0], &seen, &o)
+			act(t, suite, task, w, actions[0], &seen, &o)
 		}
 	}
+	o.StateBefore, o.StateAfter = w.States()
 	return o
 }
 
 // act carries out an action.
-func act(t *testing.T, task goldens.Task, w *world.Environment, a playbook.Action, seen *playbook.Seen, o *goldens.Outcome) {
+func act(t *testing.T, suite *goldens.Suite, task goldens.Task, w *world.Environment, a playbook.Action, seen *playbook.Seen, o *goldens.Outcome) {
 	t.Helper()
 	o.Steps++
 	switch a.Kind {
 	case playbook.Call:
 		call := tool.Call{Name: a.Tool, Args: a.Args}
-		r, err := w.Call(t.Context(), call, task.World.Now.Add(o.Elapsed))
+		r, err := world.Effect{Result: tool.Result{Outcome: tool.Rejected, Code: "E_DENIED"}}, error(nil)
+		if suite.Approval(a.Tool) != goldens.ApproveAsk || w.Approve() {
+			r, err = w.Call(t.Context(), call, task.World.Now.Add(o.Elapsed))
+		}
 		require.NoError(t, err)
+		require.Empty(t, r.Harm)
 		o.Elapsed += r.Duration
 		o.Calls = append(o.Calls, goldens.Called{Call: call, Outcome: r.Outcome, Result: r.Value})
 		seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: r.Value, Code: r.Code, Message: r.Message})

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/declared"
 )
 
 // The bounds of a suite. They keep a hostile or generated folder from taking
@@ -37,6 +38,9 @@ func Suite(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suite
 	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}}
 	s := l.suite()
 	l.crossCheck(s)
+	if len(l.found.List) == 0 { // every state is known
+		l.tools.rules.CheckPaths()
+	}
 	if err := l.found.Join(); err != nil {
 		return nil, err
 	}
@@ -78,6 +82,11 @@ type taskPlaces struct {
 type offer struct {
 	specs  []tool.Spec
 	places map[string]yamlfile.Place
+	rules  *declared.Rules // of the tools that have any
+}
+
+func newOffer() *offer {
+	return &offer{places: map[string]yamlfile.Place{}, rules: declared.New()}
 }
 
 func (o *offer) names() []string {

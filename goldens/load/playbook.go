@@ -24,21 +24,27 @@ func PlaybookTasks(s *goldens.Suite) (tasks []playbook.Task, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var writes []string
-	for _, spec := range s.Tools {
-		if s.Approval(spec.Name) != goldens.ApproveAlways {
-			writes = append(writes, spec.Name)
-		}
-	}
 	for _, t := range s.Tasks {
 		if t.Scripted {
 			continue
 		}
-		task := playbook.Task{ID: t.ID, Request: t.Request, Tools: all.Only(t.Tools), Writes: writes, Each: t.Each, Schema: t.AnswerSchema != nil}
+		task := playbook.Task{ID: t.ID, Request: t.Request, Tools: all.Only(t.Tools), Writes: writesOf(s, t), Each: t.Each, Schema: t.AnswerSchema != nil}
 		for _, in := range t.Inputs {
 			task.Inputs = append(task.Inputs, in.Name)
 		}
 		tasks = append(tasks, task)
 	}
 	return tasks, nil
+}
+
+// writesOf are the tools that may change the task's world: those whose calls need approval,
+// and those with rules that write.
+func writesOf(s *goldens.Suite, t goldens.Task) (writes []string) {
+	rules, _ := t.World.Maker.(interface{ Writes(tool string) bool })
+	for _, spec := range s.Tools {
+		if s.Approval(spec.Name) != goldens.ApproveAlways || rules != nil && rules.Writes(spec.Name) {
+			writes = append(writes, spec.Name)
+		}
+	}
+	return writes
 }

@@ -66,7 +66,7 @@ func (l *loader) programDigest(p yamlfile.Place, k process.Kind) string {
 // else but what they need: a suite whose tools are not written yet can be asked for them.
 // path is the folder on disk. The error is that of Suite.
 func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string]process.Kind, error) {
-	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: &offer{places: map[string]yamlfile.Place{}}}
+	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: newOffer()}
 	if root, ok := l.open(SuiteFile); ok {
 		o := root.Object(suiteFields)
 		if p, ok := o.Get("tools"); ok {

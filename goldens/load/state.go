@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/state"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/declared"
 )
 
 // maxState bounds the state of a world, in bytes of JSON.
@@ -50,7 +51,12 @@ func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
 	default:
 		kindAt = o.Place
 	}
-	if !named && !given && !run || !w.valid {
+	if rules := len(l.tools.rules.Tools()) > 0; rules && w.Kind == "" {
+		w.Kind = declared.Kind
+	} else if !named && !given && !run {
+		return
+	}
+	if !w.valid {
 		return
 	}
 	w.Maker = l.kind(kindAt, w)
@@ -81,6 +87,11 @@ func (l *loader) kind(p yamlfile.Place, w *suiteWorld) world.Kind {
 		return *w.process
 	case w.process != nil:
 		p.Failf("a world with a process must be of kind process, but is of kind %q", name)
+	case name == declared.Kind && len(l.tools.rules.Tools()) > 0:
+		w.Program = l.tools.rules.Digest()
+		return l.tools.rules
+	case name == declared.Kind:
+		p.Failf("a declared world needs tools with rules; see docs/worlds.md")
 	case name == "":
 		p.Failf("a world with a state needs its kind; known: %s", yamlfile.Listed(known))
 	case !ok:

@@ -21,7 +21,7 @@ import (
 // The fields of the objects of a suite, in the order people write them.
 var (
 	suiteFields     = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
-	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http"}
+	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http", "let", "rules"}
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
 	taskFileFields  = []string{"tags", "tasks"}
@@ -55,7 +55,7 @@ func (l *loader) suite() *goldens.Suite {
 	if p, ok := o.Get("matrix"); ok {
 		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
 	}
-	l.tools = &offer{places: map[string]yamlfile.Place{}}
+	l.tools = newOffer()
 	l.findKinds(o)
 	if p, ok := o.Get("tools"); ok {
 		l.readTools(s, p)
@@ -89,7 +89,18 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 			l.tools.specs = append(l.tools.specs, spec)
 			l.tools.places[spec.Name] = item
 			readUse(s, o, spec)
+			l.readRules(o, spec)
 		}
+	}
+}
+
+// readRules reads what a tool does in the suite's declared worlds.
+func (l *loader) readRules(o yamlfile.Object, spec tool.Spec) {
+	if p, ok := o.Get("http"); ok && o.Has("rules") {
+		p.Failf("a tool is run over HTTP or by rules, not both; remove one of them")
+	}
+	if o.Has("rules") || o.Has("let") {
+		l.tools.rules.Read(spec, o)
 	}
 }
 

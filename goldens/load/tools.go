@@ -17,7 +17,7 @@ import (
 // read but which kinds its worlds have. path and kinds are those of Suite. The error joins
 // every problem found, each a *Problem.
 func Tools(fsys fs.FS, name, path string, kinds map[string]world.Kind) ([]tool.Spec, error) {
-	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: &offer{places: map[string]yamlfile.Place{}}}
+	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: newOffer()}
 	if root, ok := l.open(name); ok {
 		if root.IsMapping() {
 			suite := root.Object(suiteFields)

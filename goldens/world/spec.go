@@ -17,7 +17,7 @@ type Spec struct {
 	Kind  string `json:",omitempty"`
 	Maker Kind   `json:"-"`
 	// Program is a digest of what implements the world besides its kind: of a process, its
-	// command and the files of the suite that this names.
+	// command and the files of the suite that this names; of a declared world, the rules.
 	Program string `json:",omitempty"`
 	// State is the world's initial state as canonical JSON; nil if the suite gives none.
 	State json.RawMessage `json:",omitempty"`

@@ -11,7 +11,6 @@ package declared
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -48,7 +47,7 @@ func (r *Rules) Open(ctx context.Context, s world.Start) (world.World, error) {
 // It must not be called while worlds are in use: load binds every state of a suite.
 func (r *Rules) Bind(state json.RawMessage) (world.Kind, error) {
 	if len(state) > maxState {
-		return nil, fmt.Errorf("state: has %d MiB as JSON; the largest state has %d MiB", len(state)>>20, maxState>>20)
+		return nil, world.BadState(".", "has %d MiB as JSON; the largest state has %d MiB", len(state)>>20, maxState>>20)
 	}
 	if len(state) == 0 {
 		state = json.RawMessage(`{}`)
@@ -59,7 +58,7 @@ func (r *Rules) Bind(state json.RawMessage) (world.Kind, error) {
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, errors.New("state: must be a mapping")
+		return nil, world.BadState(".", "must be a mapping")
 	}
 	for key := range object {
 		r.roots[key] = true
@@ -110,7 +109,7 @@ func (w *declaredWorld) Close() error { return nil }
 func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (world.Effect, error) {
 	t, ok := w.rules.tools[c.Name]
 	if !ok {
-		return world.Refuse("E_NO_TOOL", "this world has no tool %q", c.Name), nil
+		return world.NoTool(c), nil
 	}
 	args, err := expression.Decode(c.Args)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
@@ -218,6 +221,29 @@ func TestStates(t *testing.T) {
 	require.ErrorContains(t, err, "the state has grown to 17 MiB, and the largest has 16 MiB")
 	require.Contains(t, call(t, w, "t", `{"text":"`+strings.Repeat("a", 200)+`"}`), "world: tool t, rule 1 on line 2: append: the evaluation takes too much work or memory")
 	require.Contains(t, call(t, w, "t", `{`), "world: tool t: arguments: not valid JSON")
+}
+
+// TestSchema compares the published schema with what Read takes.
+func TestSchema(t *testing.T) {
+	var doc struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(goldens.Schema(), &doc))
+	require.ElementsMatch(t, ruleFields, slices.Collect(maps.Keys(doc.Defs["rule"].Properties)))
+	for _, field := range Fields {
+		require.Contains(t, doc.Defs["tool"].Properties, field)
+	}
+}
+
+func TestDigestAndWrites(t *testing.T) {
+	a, _ := read(t, shop)
+	b, _ := read(t, shop)
+	c, _ := read(t, strings.Replace(shop, "there is no order", "no such order", 1))
+	require.Equal(t, a.Digest(), b.Digest())
+	require.NotEqual(t, a.Digest(), c.Digest())
+	require.True(t, a.Writes("refund_order"))
+	require.False(t, a.Writes("get_order"))
+	require.False(t, a.Writes("other"))
 }
 
 // TestLetsAreLazy computes a name only where an expression needs it, and once a call.

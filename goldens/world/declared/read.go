@@ -1,8 +1,12 @@
 package declared
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"hash"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,12 +33,25 @@ type Rules struct {
 	tools map[string]*declaredTool
 	specs []tool.Spec
 	reads []reading
+	// digest is of all that was read.
+	digest hash.Hash
 	// roots are the keys that any state of the suite has at its top.
 	roots map[string]bool
 }
 
 // New returns rules of no tool.
-func New() *Rules { return &Rules{tools: map[string]*declaredTool{}, roots: map[string]bool{}} }
+func New() *Rules {
+	return &Rules{tools: map[string]*declaredTool{}, roots: map[string]bool{}, digest: sha256.New()}
+}
+
+// Digest returns the SHA-256 hex of the rules: other rules are another world.
+func (r *Rules) Digest() string { return hex.EncodeToString(r.digest.Sum(nil)) }
+
+// Writes reports whether a call of the tool may change the state.
+func (r *Rules) Writes(name string) bool {
+	t := r.tools[name]
+	return t != nil && slices.ContainsFunc(t.rules, func(r rule) bool { return len(r.writes) > 0 })
+}
 
 // declaredTool is a tool with its rules.
 type declaredTool struct {
@@ -99,6 +116,11 @@ func (r *Rules) Read(spec tool.Spec, o yamlfile.Object) {
 		rd.rules(p)
 	}
 	r.tools[spec.Name], r.specs = rd.tool, append(r.specs, spec)
+	for _, field := range Fields {
+		if p, ok := o.Get(field); ok {
+			_, _ = fmt.Fprintf(r.digest, "%s %s %s\n", spec.Name, field, p.JSON())
+		}
+	}
 }
 
 func (rd *reader) lets(p yamlfile.Place) {
