@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 const sample = `{"orders":{"O1":{"id":"O1","total":2500,"status":"shipped","items":["pen","ink"]},"O2":{"id":"O2","total":900,"status":"open","items":[]}},
@@ -375,5 +376,14 @@ func BenchmarkEval(b *testing.B) {
 				_, _ = p.Eval(env)
 			}
 		})
+	}
+}
+
+// TestThePageNamesEveryFunction: who writes expressions finds the functions in
+// docs/worlds.md.
+func TestThePageNamesEveryFunction(t *testing.T) {
+	page := testkit.Doc(t, "worlds.md")
+	for _, name := range language {
+		require.True(t, strings.Contains(page, "`"+name+"`") || strings.Contains(page, "`"+name+"("), name)
 	}
 }
