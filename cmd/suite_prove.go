@@ -134,7 +134,11 @@ func (p *process) prove(c *cobra.Command, cfg config.Config) (r prove.Result, er
 			Transport: func(string) http.RoundTripper { return transport },
 		},
 	}
-	return prove.Suite(ctx, prove.Options{Run: o, Book: book, Progress: p.proving(suite.Name)})
+	r, err = prove.Suite(ctx, prove.Options{Run: o, Book: book, Progress: p.proving(suite.Name)})
+	if ctx.Err() != nil {
+		return r, exit.With(exit.Interrupted, errors.New("interrupted"))
+	}
+	return r, err
 }
 
 // proving shows how far the proof of a suite has come; nil where nobody watches.

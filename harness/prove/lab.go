@@ -107,7 +107,7 @@ func (l *lab) reference(ctx context.Context, t goldens.Task, s solution) (ref *r
 	if rows.Episode.Excluded() != "" || sol.first == nil {
 		return nil, "", fmt.Errorf("its solution does not come to a result: %s", rows.Episode.ErrorText)
 	}
-	if !rows.Episode.Solved {
+	if !accepts(rows.Episode) {
 		refused = whyUnsolved(rows.Episode)
 	}
 	ref = &reference{task: t, talk: sol.first, outcome: o, columns: columnsOf(sol.first), key: keyOf(o)}
@@ -130,7 +130,7 @@ func (l *lab) outcome(ctx context.Context, ref *reference, s solution, m *mutant
 		return o, accepted
 	case m.answer == nil:
 		o, rows := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
-		return o, rows.Episode.Solved
+		return o, accepts(rows.Episode)
 	}
 	o = ref.outcome
 	o.Answer = *m.answer

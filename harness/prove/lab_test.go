@@ -16,6 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/policy"
 )
 
 const suiteYAML = `
@@ -106,4 +108,16 @@ type givesUp struct{}
 // Next implements solution.
 func (givesUp) Next(playbook.Seen) ([]playbook.Action, error) {
 	return []playbook.Action{{Kind: playbook.GiveUp, Text: "no"}}, nil
+}
+
+// A proof that is cancelled ends with the reason.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, suite := testLab(t)
+	_, err := Suite(ctx, Options{Run: harness.Options{
+		Matrix: harness.Matrix{Suite: suite}, Rules: harness.Rules{Policy: policy.Default()},
+		Parts: harness.Parts{Providers: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return &solver{}, nil }}},
+	}})
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -59,19 +59,27 @@ func tryStrategies(ctx context.Context, o Options, tasks []goldens.Task, r *Resu
 	if base == nil {
 		base = o.Run.Suite.Candidates
 	}
+	if len(base) == 0 {
+		base = []goldens.Candidate{{}} // of the default strategy
+	}
 	var candidates []goldens.Candidate
 	r.Strategies, candidates = variants(base)
 	place := map[string]*Task{}
-	lacks := map[[2]string]bool{}
+	tried := map[[2]string]bool{}
 	for i, t := range tasks {
 		place[t.ID] = &r.Tasks[i]
 		for _, c := range candidates {
 			why := lacking(t, strategy.Of(c.Agent))
-			lacks[[2]string{t.ID, c.Name}] = why != "" || r.Tasks[i].Unproved != ""
+			if why == "" && r.Tasks[i].Unproved == "" {
+				tried[[2]string{t.ID, c.Name}] = true
+			}
 			if why != "" && c.Model == oracle {
 				r.Tasks[i].Excluded = append(r.Tasks[i].Excluded, Pair{c.Name, why})
 			}
 		}
+	}
+	if len(tried) == 0 {
+		return ctx.Err()
 	}
 	suite := *o.Run.Suite
 	suite.Tasks = tasks
@@ -79,7 +87,7 @@ func tryStrategies(ctx context.Context, o Options, tasks []goldens.Task, r *Resu
 	parts.Key, parts.Human = nil, nil
 	res, err := harness.Run(ctx, harness.Options{
 		Matrix: harness.Matrix{Suite: &suite, Candidates: candidates, Seed: 1, Select: harness.Selection{
-			Episode: func(task, candidate string, _ int) bool { return !lacks[[2]string{task, candidate}] },
+			Episode: func(task, candidate string, _ int) bool { return tried[[2]string{task, candidate}] },
 		}},
 		Rules: o.Run.Rules, Parts: parts, Recording: harness.Recording{Mode: recorder.Live},
 	})
@@ -95,7 +103,7 @@ func tryStrategies(ctx context.Context, o Options, tasks []goldens.Task, r *Resu
 		switch {
 		case idle && e.Solved:
 			t.Nop = append(t.Nop, name)
-		case !idle && !e.Solved:
+		case !idle && !accepts(e):
 			t.Unsolved = append(t.Unsolved, Pair{name, whyUnsolved(e)})
 		}
 	}
@@ -112,6 +120,9 @@ func lacking(t goldens.Task, s strategy.Info) string {
 	return ""
 }
 
+// accepts says that an episode solved its task and did no harm.
+func accepts(e ledger.Episode) bool { return e.Solved && (e.Harm == nil || !*e.Harm) }
+
 // whyUnsolved is the first check that an episode failed, or why it has none.
 func whyUnsolved(e ledger.Episode) string {
 	if e.Excluded() != "" {
@@ -122,5 +133,5 @@ func whyUnsolved(e ledger.Episode) string {
 			return strings.TrimSuffix(c.Name+": "+c.Detail, ": ")
 		}
 	}
-	return e.Status
+	return "harm: " + e.HarmReason
 }
