@@ -54,7 +54,8 @@ func variables(t goldens.Task, lookupEnv func(string) (string, bool)) func(name 
 }
 
 // worldTransport sends the requests of a process world the way of tools: to the recorder,
-// or before a fork to the recording that it continues.
+// or before a fork to the recording that it continues. An episode that needs no cassette has
+// neither.
 type worldTransport struct{ e *driver }
 
 // RoundTrip implements http.RoundTripper.
@@ -62,7 +63,10 @@ func (t worldTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if to := toolsTransport(t.e); to != nil {
 		return to.RoundTrip(req)
 	}
-	return nil, t.e.missing
+	if t.e.missing != nil {
+		return nil, t.e.missing
+	}
+	return toolTransport{secrets: t.e.Secrets}.world(req)
 }
 
 // world answers a request of a process world by its command, beneath the recorder. Neither
