@@ -40,6 +40,7 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 	l := &lab{planned: map[string]drive.Planned{}, env: &drive.Env{
 		RunID: "prove", Mode: recorder.Live, Tools: map[string]episode.ToolFunc{}, Answers: drive.NewAnswerBook(),
 		Command: func(task, _ string, _ int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
+		LookupEnv: base.LookupEnv,
 	}}
 	for name := range suite.HTTP {
 		l.env.Tools[name] = offline
@@ -57,7 +58,7 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 		Rules:     harness.Rules{Policy: policy.Default()},
 		Recording: harness.Recording{Mode: recorder.Live},
 		Parts: harness.Parts{
-			Tools: l.env.Tools, LookupEnv: func(string) (string, bool) { return "", true }, Now: tasks[0].World.Now.UTC,
+			Tools: l.env.Tools, LookupEnv: base.LookupEnv, Now: tasks[0].World.Now.UTC,
 			Providers: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return &solver{}, nil }},
 		},
 	})
