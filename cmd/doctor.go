@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
+	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -172,13 +173,9 @@ func (p *process) keyState(c goldens.Candidate) string {
 	return "set"
 }
 
-// printTools says where the suite's HTTP tools are and whether their
-// credentials are set, never what they are.
+// printTools says where the suite's HTTP tools are, which commands implement its worlds, and
+// whether their credentials are set, never what they are.
 func (p *process) printTools(suite *goldens.Suite) {
-	if len(suite.HTTP) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintln(p.stdout)
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
 	for _, spec := range suite.Tools {
@@ -186,23 +183,39 @@ func (p *process) printTools(suite *goldens.Suite) {
 		if !ok {
 			continue
 		}
-		var states []string
+		var names []string
 		for _, line := range h.Headers {
-			if line.Env == "" {
-				continue
-			}
-			state := "missing"
-			if value, ok := p.env(line.Env); ok && value != "" {
-				state = "set"
-			}
-			states = append(states, line.Env+" "+state)
+			names = append(names, line.Env)
 		}
-		if states == nil {
-			states = []string{"none needed"}
-		}
-		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, strings.Join(states, ", ")})
+		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, p.envStates(names)})
 	}
-	w.Render()
+	seen := map[string]bool{}
+	for _, t := range suite.Tasks {
+		if k, ok := t.World.Maker.(worldprocess.Kind); ok && !seen[k.String()] {
+			seen[k.String()] = true
+			w.AppendRow(table.Row{"", "", k.String(), p.envStates(k.Env)})
+		}
+	}
+	if w.Length() > 0 {
+		_, _ = fmt.Fprintln(p.stdout)
+		w.Render()
+	}
+}
+
+// envStates says which environment variables are set; an empty name is none.
+func (p *process) envStates(names []string) string {
+	var states []string
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		state := "missing"
+		if value, ok := p.env(name); ok && value != "" {
+			state = "set"
+		}
+		states = append(states, name+" "+state)
+	}
+	return cmp.Or(strings.Join(states, ", "), "none needed")
 }
 
 // countCassettes counts how many of a candidate's cassettes are there.
