@@ -1,7 +1,6 @@
 package playbook
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
@@ -50,8 +49,8 @@ func (e Excuse) Unused() error {
 func (r *reader) readExcuses(p yamlfile.Place) {
 	r.book.excuses = map[string][]Excuse{}
 	for _, e := range p.Entries() {
-		if ids := r.ids(); !slices.Contains(ids, e.Key) {
-			e.KeyAt.Failf("the suite has no task %q that takes a solution%s", e.Key, yamlfile.Suggest(e.Key, ids))
+		if _, known := r.index[e.Key]; !known {
+			e.KeyAt.Failf("the suite has no task %q that takes a solution%s", e.Key, r.suggest(e.Key))
 			continue
 		}
 		for _, item := range e.Value.Items() {

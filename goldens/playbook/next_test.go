@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -384,5 +385,33 @@ func BenchmarkNext(b *testing.B) {
 		if _, err := p.Next(s); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestFollowingIsBounded(t *testing.T) {
+	for steps, want := range map[string]string{
+		`
+  - let: {l: "0..999"}
+  - each: l
+    as: i
+    do:
+      - each: l
+        as: j
+        do: [{let: {x: i + j}}]
+  - answer: "{{x}}"
+`: "suite/playbook.yaml:10: the solution takes more than 100000 steps",
+		`
+  - let: {l: "0..999"}
+  - let: {text: "join(map(l, string(l)), '')"}
+  - each: l
+    as: i
+    do: [{let: {x: "text"}}]
+  - answer: "{{x}}"
+`: "too large",
+	} {
+		began := time.Now()
+		_, err := play(t, steps).Next(playbook.Seen{})
+		require.ErrorContains(t, err, want)
+		require.Less(t, time.Since(began), 10*time.Second)
 	}
 }

@@ -44,9 +44,10 @@ type Book struct {
 // Play is the reference solution of one task, or one Stage of it. It is immutable and
 // safe for concurrent use.
 type Play struct {
-	task  Task
-	steps []step
-	file  string
+	task    Task
+	request string // made plain
+	steps   []step
+	file    string
 	// handed is what a stage hands on: what the stages behind it read of the names it
 	// binds. needs are the names that it must be given; not nil of a stage.
 	handed expression.Need
@@ -163,11 +164,7 @@ func (p *Play) Writes() []string { return p.task.Writes }
 
 // asks says whether a request, made plain, is that of the play's task.
 func (p *Play) asks(request string) bool {
-	own := plain(p.task.Request)
-	if own == request || p.task.Each == "" {
-		return own == request
-	}
-	return filledIn(own, request)
+	return p.request == request || p.task.Each != "" && filledIn(p.request, request)
 }
 
 // differs counts the tools that only one of the task and the offer has.

@@ -3,10 +3,8 @@ package playbook
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +18,8 @@ const (
 	maxBytes = 4 << 20
 	maxSteps = 500 // of one solution
 	maxDepth = 8   // of blocks in blocks
+	// maxSuggested are the problems of a file up to which near names are looked for.
+	maxSuggested = 100
 )
 
 // Read reads playbook.yaml of the suite folder fsys; label is what people call the
@@ -60,6 +60,7 @@ func Schema() []byte { return slices.Clone(schemaText) }
 // reader holds what reading a playbook has found so far.
 type reader struct {
 	tasks []Task
+	index map[string]int // of tasks, by id
 	book  *Book
 	found *yamlfile.Findings
 	src   *yamlfile.Source
@@ -70,7 +71,11 @@ type reader struct {
 
 func newReader(file string, tasks []Task) *reader {
 	found := &yamlfile.Findings{}
-	return &reader{tasks: tasks, book: &Book{}, found: found, src: &yamlfile.Source{File: file, Found: found}, lines: map[string]int{}, written: map[*Play]string{}}
+	index := make(map[string]int, len(tasks))
+	for i, t := range tasks {
+		index[t.ID] = i
+	}
+	return &reader{tasks: tasks, index: index, book: &Book{}, found: found, src: &yamlfile.Source{File: file, Found: found}, lines: map[string]int{}, written: map[*Play]string{}}
 }
 
 // text reads the whole file.
@@ -90,10 +95,9 @@ func (r *reader) text(text []byte) {
 	if p, ok := o.Get("equivalent"); ok {
 		r.readExcuses(p)
 	}
-	r.ambiguous()
+	solved := r.ambiguous()
 	for _, t := range r.tasks {
-		solved := func(p *Play) bool { return plain(p.task.Request) == plain(t.Request) && p.sameOffer(t) }
-		if !slices.ContainsFunc(r.book.plays, solved) {
+		if solved[t.prompt()] == nil {
 			r.book.missing = append(r.book.missing, t.ID)
 		}
 	}
@@ -104,10 +108,10 @@ func (r *reader) entry(e yamlfile.Entry) {
 	var tasks []Task
 	for id := range strings.SplitSeq(e.Key, ",") {
 		id = strings.TrimSpace(id)
-		i := slices.IndexFunc(r.tasks, func(t Task) bool { return t.ID == id })
+		i, known := r.index[id]
 		switch first, dup := r.lines[id]; {
-		case i < 0:
-			e.KeyAt.Failf("the suite has no task %q that takes a solution%s", id, yamlfile.Suggest(id, r.ids()))
+		case !known:
+			e.KeyAt.Failf("the suite has no task %q that takes a solution%s", id, r.suggest(id))
 		case dup:
 			e.KeyAt.Failf("task %s has a solution already, on line %d", id, first)
 		default:
@@ -137,10 +141,19 @@ func (r *reader) entry(e yamlfile.Entry) {
 		e.KeyAt.Failf("the solution of %s does not end: its last step must be answer or give_up, in both branches of an if", e.Key)
 	}
 	for _, t := range tasks {
-		p := &Play{task: t, steps: steps, file: e.Value.Src.File, handed: expression.Need{}}
+		p := &Play{task: t, request: plain(t.Request), steps: steps, file: e.Value.Src.File, handed: expression.Need{}}
 		r.book.plays = append(r.book.plays, p)
 		r.written[p] = string(e.Value.JSON())
 	}
+}
+
+// suggest names the task whose id is nearest; not for the problems of a file that has too
+// many.
+func (r *reader) suggest(id string) string {
+	if len(r.found.List) > maxSuggested {
+		return ""
+	}
+	return yamlfile.Suggest(id, r.ids())
 }
 
 func (r *reader) ids() (out []string) {
@@ -150,11 +163,12 @@ func (r *reader) ids() (out []string) {
 	return out
 }
 
-// ambiguous reports tasks that a prompt cannot tell apart and whose solutions differ.
-func (r *reader) ambiguous() {
+// ambiguous reports tasks that a prompt cannot tell apart and whose solutions differ, and
+// returns the first solution of each.
+func (r *reader) ambiguous() map[string]*Play {
 	seen := map[string]*Play{}
 	for _, p := range r.book.plays {
-		key := plain(p.task.Request) + "\n" + fmt.Sprint(slices.Sorted(maps.Keys(p.offer())))
+		key := p.task.prompt()
 		first, dup := seen[key]
 		if !dup {
 			seen[key] = p
@@ -164,20 +178,20 @@ func (r *reader) ambiguous() {
 			r.src.Failf(r.lines[p.task.ID], "playbook."+p.task.ID, "task %s has the request and tools of task %s, on line %d, but another solution: a prompt cannot tell them apart; give both the same, such as \"%[2]s, %[1]s:\"", p.task.ID, first.task.ID, r.lines[first.task.ID])
 		}
 	}
+	return seen
 }
 
-// offer are the names of the task's tools.
-func (p *Play) offer() map[string]bool {
-	out := map[string]bool{}
-	for _, s := range p.task.Tools.Specs() {
-		out[s.Name] = true
+// offer are the names of the task's tools, sorted.
+func (t Task) offer() (names []string) {
+	for _, s := range t.Tools.Specs() {
+		names = append(names, s.Name)
 	}
-	return out
+	slices.Sort(names)
+	return names
 }
 
-func (p *Play) sameOffer(t Task) bool {
-	return maps.Equal(p.offer(), (&Play{task: t}).offer())
-}
+// prompt is what a prompt tells the task by.
+func (t Task) prompt() string { return plain(t.Request) + "\n" + strings.Join(t.offer(), "\n") }
 
 // ends says whether a block always ends the solution.
 func ends(steps []step) bool {

@@ -125,7 +125,7 @@ func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	st.tool = first.Filled()
 	for _, t := range s.tasks {
 		if st.tool != "" && !t.Tools.Has(st.tool) {
-			names := slices.Sorted(maps.Keys((&Play{task: t}).offer()))
+			names := t.offer()
 			first.Failf("task %s offers no tool %q%s; it offers: %s", t.ID, st.tool, yamlfile.Suggest(st.tool, names), yamlfile.Listed(names))
 			break
 		}
@@ -177,7 +177,7 @@ func (s *solution) checkArgs(st *step, o yamlfile.Object) {
 			literal[a.name] = v
 		}
 	}
-	text, err := expression.JSON(literal, maxValue)
+	text, err := expression.JSON(literal, maxBytes)
 	faults := tools.Validate(tool.Call{Name: st.tool, Args: text})
 	faults = slices.DeleteFunc(faults, func(f string) bool {
 		field, code, _ := strings.Cut(strings.TrimPrefix(f, "args."), ":")

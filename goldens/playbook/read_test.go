@@ -1,9 +1,11 @@
 package playbook_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -129,4 +131,24 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReadIsQuickForManyTasks: time grows with the number of tasks, not with its square.
+func TestReadIsQuickForManyTasks(t *testing.T) {
+	set := toolSet(t)
+	var tasks []playbook.Task
+	var text strings.Builder
+	text.WriteString("playbook:\n")
+	for i := range 10_000 {
+		id := "T" + strconv.Itoa(i)
+		tasks = append(tasks, playbook.Task{ID: id, Request: "Request " + id, Tools: set})
+		if i%2 == 0 {
+			text.WriteString("  " + id + ": [{answer: x}]\n")
+		}
+	}
+	began := time.Now()
+	book, err := read(t, text.String(), tasks...)
+	require.NoError(t, err)
+	require.Len(t, book.Missing(), 5_000)
+	require.Less(t, time.Since(began), 10*time.Second)
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// maxItems bounds the items of an each or a batch, maxValue the bytes of a value that a
-// solution computes.
+// Bounds of following a solution once: items of an each or a batch, steps in all, and
+// bytes of the values that it computes, in all.
 const (
-	maxItems = 1000
-	maxValue = 1 << 20
+	maxItems  = 1000
+	maxWork   = 100_000
+	maxValues = 16 << 20
 )
 
 // Next returns what the solution does next: calls that may be made in parallel, or one
@@ -81,6 +82,8 @@ type walk struct {
 	seen    Seen
 	results map[string][]int // those not used yet, by tool and canonical arguments
 	replies int
+	work    int      // steps that may still be followed
+	room    int      // bytes of values that may still be computed
 	calls   []Action // that are to be made
 	asks    []Action
 	end     *Action
@@ -114,7 +117,7 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 	if stop := p.missing(s); stop != nil {
 		return f, []Action{*stop}, nil
 	}
-	w := &walk{seen: s, results: map[string][]int{}, replies: f.Replies}
+	w := &walk{seen: s, results: map[string][]int{}, replies: f.Replies, work: maxWork, room: maxValues}
 	for i, r := range s.Results {
 		key := callKey(r.Tool, r.Args)
 		w.results[key] = append(w.results[key], i)
@@ -169,7 +172,7 @@ const gaveUp = "give_up"
 
 // stop is the end without an answer.
 func (p *Play) stop(text, code string) *Action {
-	value, _ := asJSON(map[string]any{gaveUp: text}) // strings always encode
+	value := expression.AppendJSON(nil, map[string]any{gaveUp: text})
 	a := &Action{Kind: GiveUp, Text: text, Code: code}
 	if p.needs != nil {
 		a.Value = value
@@ -183,11 +186,7 @@ func (p *Play) hand(f *frame) Action {
 	for name, need := range p.handed {
 		out[name] = need.Trim(f.Env[name])
 	}
-	value, err := asJSON(out)
-	if err != nil {
-		value = json.RawMessage("{}")
-	}
-	return Action{Kind: Hand, Value: value}
+	return Action{Kind: Hand, Value: expression.AppendJSON(nil, out)}
 }
 
 // batch follows the solution for every item, and joins the answers to one.
@@ -220,9 +219,8 @@ func (p *Play) batch(w *walk, f *frame, env map[string]any) (progress, error) {
 	if at != ended {
 		return at, nil
 	}
-	value, err := asJSON(values)
-	w.end = &Action{Kind: Answer, Text: strings.Join(texts, "\n"), Value: value}
-	return ended, err
+	w.end = &Action{Kind: Answer, Text: strings.Join(texts, "\n"), Value: expression.AppendJSON(nil, values)}
+	return ended, nil
 }
 
 // inBatch says whether the solution is to be followed for all items.
@@ -268,6 +266,9 @@ func (w *walk) block(steps []step, f *frame, outer map[string]any) (progress, er
 	env := maps.Clone(outer)
 	maps.Copy(env, f.Env)
 	for f.At = max(f.At, 0); f.At < len(steps); f.At++ {
+		if w.work--; w.work < 0 {
+			return ended, &stepError{steps[f.At].line, fmt.Errorf("the solution takes more than %d steps", maxWork)}
+		}
 		at, err := w.step(&steps[f.At], f, env)
 		if err != nil || at != done {
 			return at, placed(err, steps[f.At].line)

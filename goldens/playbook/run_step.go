@@ -57,7 +57,7 @@ func (w *walk) step(s *step, f *frame, env map[string]any) (progress, error) {
 		return w.inner(s, block, f, env)
 	case aLet:
 		for _, b := range s.lets {
-			v, err := plainly(b.value, env)
+			v, err := w.value(b.value, env)
 			if err != nil {
 				return ended, err
 			}
@@ -91,7 +91,7 @@ func (w *walk) call(s *step, f *frame, env map[string]any) (progress, error) {
 	if f.Code != "" {
 		return w.failed(s, f, env, Result{Code: f.Code})
 	}
-	args, err := s.arguments(env)
+	args, err := w.arguments(s, env)
 	if err != nil {
 		return ended, err
 	}
@@ -151,7 +151,7 @@ func (w *walk) failed(s *step, f *frame, env map[string]any, r Result) (progress
 
 // each follows the block of an each for every item.
 func (w *walk) each(s *step, f *frame, env map[string]any) (progress, error) {
-	v, err := plainly(s.list, env)
+	v, err := w.value(s.list, env)
 	if err != nil {
 		return ended, err
 	}
@@ -190,14 +190,14 @@ func (w *walk) ask(s *step, f *frame, env map[string]any) (progress, error) {
 		w.replies++
 		return done, nil
 	}
-	text, err := textOf(s.text, env)
+	text, err := w.text(s.text, env)
 	w.asks = append(w.asks, Action{Kind: Ask, Text: text, Line: s.line})
 	return waiting, err
 }
 
 // finish ends the solution.
 func (w *walk) finish(s *step, env map[string]any) (progress, error) {
-	text, err := textOf(s.text, env)
+	text, err := w.text(s.text, env)
 	if err != nil {
 		return ended, err
 	}
@@ -206,38 +206,32 @@ func (w *walk) finish(s *step, env map[string]any) (progress, error) {
 		a.Kind = GiveUp
 	}
 	if s.value != nil {
-		v, err := s.value.Eval(env)
+		v, err := w.value(s.value, env)
 		if err != nil {
 			return ended, err
 		}
-		if a.Value, err = asJSON(v); err != nil {
-			return ended, err
-		}
+		a.Value = expression.AppendJSON(nil, v)
 	}
 	w.end = &a
 	return ended, nil
 }
 
 // arguments are those of a call, canonical.
-func (s *step) arguments(env map[string]any) (json.RawMessage, error) {
+func (w *walk) arguments(s *step, env map[string]any) (json.RawMessage, error) {
 	args := map[string]any{}
 	for _, a := range s.args {
-		v, err := a.value.Eval(env)
+		v, err := w.value(a.value, env)
 		if err != nil {
 			return nil, err
 		}
 		args[a.name] = v
 	}
-	text, err := asJSON(args)
-	if err != nil {
-		return nil, err
-	}
-	return tool.Canonical(text)
+	return tool.Canonical(expression.AppendJSON(nil, args))
 }
 
-// textOf evaluates a template to text.
-func textOf(t *expression.Program, env map[string]any) (string, error) {
-	v, err := t.Eval(env)
+// text evaluates a template to text.
+func (w *walk) text(t *expression.Program, env map[string]any) (string, error) {
+	v, err := w.value(t, env)
 	if err != nil {
 		return "", err
 	}
@@ -247,20 +241,23 @@ func textOf(t *expression.Program, env map[string]any) (string, error) {
 	if v == nil {
 		return "", errors.New("the text is null")
 	}
-	text, err := asJSON(v)
-	return string(text), err
+	return string(expression.AppendJSON(nil, v)), nil
 }
 
-// plainly evaluates a program to a value to keep.
-func plainly(p *expression.Program, env map[string]any) (any, error) {
+// value evaluates a program to a value to keep.
+func (w *walk) value(p *expression.Program, env map[string]any) (any, error) {
 	v, err := p.Eval(env)
 	if err != nil {
 		return nil, err
 	}
-	return expression.Plain(v, maxValue)
+	if v, err = expression.Plain(v, w.room); err != nil {
+		return nil, err
+	}
+	if w.room -= len(expression.AppendJSON(nil, v)); w.room < 0 {
+		return nil, fmt.Errorf("the solution computes values of more than %d MiB", maxValues>>20)
+	}
+	return v, nil
 }
-
-func asJSON(v any) (json.RawMessage, error) { return expression.JSON(v, maxValue) }
 
 // callKey is the same for equal calls.
 func callKey(name string, args json.RawMessage) string {
