@@ -140,16 +140,16 @@ func (l *lab) outcome(ctx context.Context, ref *reference, s solution, m *mutant
 }
 
 // keyOf is equal for episodes that come to the same: the same status, answer, questions and state of the
-// world, and what tools were run brought the same, in whatever order.
+// world, and the tools returned the same, however often and in whatever order.
 func keyOf(o goldens.Outcome) string {
 	var seen []string
 	for _, c := range o.Calls {
-		if c.Executed() {
-			seen = append(seen, fmt.Sprintf("%s %s %s", c.Call.Name, c.Outcome, c.Result))
+		if c.Outcome == tool.OK {
+			seen = append(seen, fmt.Sprintf("%s %s", c.Call.Name, c.Result))
 		}
 	}
 	slices.Sort(seen)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %s", o.Status, o.StopReason, o.Answer, o.Clarifies, seen, o.StateAfter))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %s", o.Status, o.StopReason, o.Answer, o.Clarifies, slices.Compact(seen), o.StateAfter))
 	return string(sum[:])
 }
 
