@@ -232,6 +232,8 @@ func (a *adding) load() error {
 	switch {
 	case i < 0:
 		return fmt.Errorf("suite %s would not find task %s in %s", a.path, a.Task.ID, a.Files[0].Path)
+	case s.Tasks[i].World.Program != a.Task.World.Program:
+		return fmt.Errorf("the files that the command of task %s's world names are not in %s; copy them from %s first", a.Task.ID, a.path, a.From.Path)
 	case !sameTasks(s.Tasks[i:i+1], []goldens.Task{a.Task}):
 		return fmt.Errorf("task %s cannot be written as YAML without a change", a.Task.ID)
 	case a.old != nil && !sameTasks(slices.Delete(slices.Clone(s.Tasks), i, i+1), a.old.Tasks):

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/load"
@@ -30,6 +32,40 @@ func TestDraftKeepsDocuments(t *testing.T) {
 	a, err := Draft{Task: empty, From: from}.AddTo(os.DirFS(t.TempDir()+"/none"), "mine")
 	require.NoError(t, err)
 	require.Equal(t, string(empty.World.State), string(a.Suite.Tasks[0].World.State))
+}
+
+// The command of a process world is kept, and its program must be there.
+func TestDraftKeepsProcesses(t *testing.T) {
+	program := &fstest.MapFile{Data: []byte("print(1)")}
+	from, err := load.Suite(fstest.MapFS{"world.py": program, "suite.yaml": {Data: []byte(`name: p
+tools: [{name: lend, description: Lends., schema: {type: object}}]
+worlds: {w: {process: {command: [python3, world.py, "a b"], timeout: 3s, mcp: true, env: [TOKEN]}, state: {n: 1}}}
+tasks: [{id: A, request: Lend., world: w, expect: {status: answered, contains_any: [ok]}}]
+`)}}, "p", nil)
+	require.NoError(t, err)
+	draft := Draft{Task: from.Tasks[0], From: from}
+	a, err := draft.AddTo(fstest.MapFS{"world.py": program}, "p")
+	require.NoError(t, err)
+	require.Equal(t, from.Tasks[0].World.Maker, a.Suite.Tasks[0].World.Maker)
+	_, err = draft.AddTo(fstest.MapFS{}, "mine")
+	require.EqualError(t, err, "the files that the command of task A's world names are not in mine; copy them from p first")
+}
+
+// Tools are written as load reads them.
+func TestTools(t *testing.T) {
+	specs := []tool.Spec{
+		{Name: "lend", Description: "Lends: a \"book\" # now.\nTwice.", Schema: json.RawMessage(`{"type":"object","properties":{"no":{"enum":["yes",1.50,null]}}}`)},
+		{Name: "null", Description: "x", Schema: json.RawMessage(`{"type":"object"}`)},
+	}
+	text, err := Tools(specs)
+	require.NoError(t, err)
+	got, err := load.Tools(fstest.MapFS{"tools.yaml": {Data: text}}, "tools.yaml", "", nil)
+	require.NoError(t, err, string(text))
+	require.Len(t, got, 2)
+	for i := range specs {
+		require.Equal(t, specs[i].Description, got[i].Description)
+		require.JSONEq(t, string(specs[i].Schema), string(got[i].Schema))
+	}
 }
 
 // What is written into another folder is what was read, images included.

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
@@ -111,8 +112,17 @@ func filled(n *yaml.Node) *yaml.Node {
 
 func worldNode(w world.Spec) *yaml.Node {
 	return yamlfile.Fields(0, "kind", yamlfile.Given(yamlfile.Name(w.Kind)), "now", w.Now.In(w.Zone).Format(time.RFC3339Nano), "zone", yamlfile.Name(w.Zone.String()),
-		"state", stateNode(w.State), "env", w.Env,
+		"state", stateNode(w.State), "process", processNode(w.Maker), "env", w.Env,
 		"clock_step", yamlfile.Given(w.ClockStep), "latency", mapping(yaml.FlowStyle, w.Latency, yamlfile.Word))
+}
+
+// processNode writes the command of a process world; nil of any other.
+func processNode(kind world.Kind) *yaml.Node {
+	k, ok := kind.(process.Kind)
+	if !ok {
+		return nil
+	}
+	return yamlfile.Fields(yaml.FlowStyle, "command", k.Command, "timeout", k.Timeout, "mcp", yamlfile.Given(k.MCP), "env", k.Env)
 }
 
 // stateNode writes a state, with a line for each member of its parts; nil of nil.

@@ -70,6 +70,23 @@ func TestWorld(t *testing.T) {
 	require.ErrorContains(t, err, "its world is closed")
 }
 
+// TestCanonical: values have the form that worlds in Go give theirs.
+func TestCanonical(t *testing.T) {
+	for _, text := range []string{
+		`{"b":1,"a":[12345678901234567890,1.0,1e2,-1.50,0.1],"\u00e9":"\u0041\/<&>\u2028"}`, `"x"`, `null`, ` [ ] `, `{"\ud83d\ude00":1,"\uffff":2}`,
+	} {
+		got, err := canonical(json.RawMessage(text))
+		require.NoError(t, err)
+		want, err := tool.Canonical([]byte(`{"v":` + text + `}`))
+		require.NoError(t, err)
+		require.Equal(t, string(want), `{"v":`+string(got)+`}`)
+	}
+	for _, text := range []string{``, `{"a":1,"a":2}`, `"\ud800"`, `1 2`, `{`} {
+		_, err := canonical(json.RawMessage(text))
+		require.Error(t, err, text)
+	}
+}
+
 func TestMCP(t *testing.T) {
 	k := AsWorld("mcp")
 	k.MCP = true
