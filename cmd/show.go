@@ -69,7 +69,7 @@ func listEpisodes(p *process, episodes []ledger.Episode) {
 		if e.CostNanoUSD != nil {
 			cost = fmt.Sprintf("%.6f", float64(*e.CostNanoUSD)/1e9)
 		}
-		w.AppendRow(table.Row{rundir.EpisodeName(e), solved, strings.TrimSuffix(e.Status+" "+e.StopReason, " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
+		w.AppendRow(table.Row{rundir.EpisodeName(e), solved, strings.Join(strings.Fields(e.Status+" "+e.StopReason+map[bool]string{true: " (harm)"}[e.HarmReason != ""]), " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
 	}
 	w.Render()
 }

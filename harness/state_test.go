@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/rerun"
+	"github.com/cupel-eval/cupel/providers/all"
 )
 
 // drawer is a world of values by name, which put changes.
@@ -115,4 +116,14 @@ func TestRowsHaveTheState(t *testing.T) {
 	rows, err := ledger.Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, new(false), rows.Episodes[1].Harm, "harm is judged again, too")
+}
+
+// A golden test fails where an episode did harm, also where it solved its task.
+func TestGoldenTestsFailOnHarm(t *testing.T) {
+	suite := drawerSuite(t)
+	suite.Tasks = suite.Tasks[2:]
+	fake := newFakeT()
+	harness.Test(fake, harness.Params{Loaded: suite, Providers: all.Factories(), Select: harness.Selection{Candidates: []string{"scripted"}}})
+	require.Len(t, *fake.log, 1)
+	require.Contains(t, (*fake.log)[0], "harm: put: it is stolen")
 }

@@ -136,7 +136,7 @@ func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 			return
 		}
 	}
-	if ep.Solved {
+	if ep.Solved && ep.HarmReason == "" {
 		return
 	}
 	var text strings.Builder
@@ -146,6 +146,10 @@ func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 	transcript := r.secrets.Redact("transcript", text.String())
 	if ep.InfraError {
 		t.Fatalf("%s", inert("%s: %s\n%s", ep.ErrorKind, ep.ErrorText, transcript))
+		return
+	}
+	if ep.HarmReason != "" {
+		t.Errorf("%s", inert("harm: %s\nstatus %s %s\n%s", ep.HarmReason, ep.Status, ep.StopReason, transcript))
 		return
 	}
 	for _, c := range ep.Checks {
