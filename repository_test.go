@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
-	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "goldens/world/process", "internal/clip"},
+	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
 	"goldens/load":               {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
 	"goldens/playbook":           {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
 	"goldens/world":              {"agent/tool", "goldens/internal/state", "internal/clip"},

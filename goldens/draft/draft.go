@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/declared"
 )
 
 // Draft is a task on its way into a suite folder.
@@ -160,8 +161,14 @@ func (a *adding) offerTools() (err error) {
 			}
 			continue
 		}
+		how := ""
 		if _, ok := a.From.HTTP[name]; ok {
-			return fmt.Errorf("tool %s is run over HTTP, and %s has none of that name: copy its definition from %s first", name, a.path, a.From.Path)
+			how = "is run over HTTP"
+		} else if w := a.Task.World; w.Kind == declared.Kind && slices.ContainsFunc(w.Maker.Tools(), is) {
+			how = "has rules"
+		}
+		if how != "" {
+			return fmt.Errorf("tool %s %s, and %s has none of that name: copy its definition from %s first", name, how, a.path, a.From.Path)
 		}
 		item, err := yamlfile.FlowLine(toolNode(a.From.Tools[i], a.From.Approval(name)))
 		if err != nil {
