@@ -59,25 +59,45 @@ func follow(t *testing.T, suite *goldens.Suite, task goldens.Task, stages []play
 	for _, in := range task.Inputs {
 		seen.Given[in.Name] = in.Value
 	}
+	values := maps.Clone(seen.Given) // what stages hand on, by their ids
 	for _, stage := range stages {
-		seen.Results = nil
-		for o.Status == "" && o.Steps < task.Budgets.MaxSteps {
-			if saved {
-				seen.From, err = stage.Play.Save(seen)
-				require.NoError(t, err)
-				seen.Results = nil
+		if stage.Each == "" {
+			values[stage.ID] = followStage(t, suite, task, w, stage.Play, saved, &seen, &o)
+		} else {
+			var items, handed []json.RawMessage
+			require.NoError(t, json.Unmarshal(values[stage.Each], &items))
+			for _, item := range items {
+				seen.Given["item"] = item
+				handed = append(handed, followStage(t, suite, task, w, stage.Play, saved, &seen, &o))
 			}
-			actions, err := stage.Play.Next(seen)
+			values[stage.ID], err = json.Marshal(handed)
 			require.NoError(t, err)
-			if actions[0].Kind == playbook.Hand {
-				require.NoError(t, json.Unmarshal(actions[0].Value, &seen.Given))
-				break
-			}
-			act(t, suite, task, w, actions[0], &seen, &o)
+		}
+		if o.Status == "" && !stage.List {
+			require.NoError(t, json.Unmarshal(playbook.Collect(values[stage.ID]), &seen.Given))
 		}
 	}
 	o.StateBefore, o.StateAfter = w.States()
 	return o
+}
+
+// followStage follows one stage and returns what it hands on.
+func followStage(t *testing.T, suite *goldens.Suite, task goldens.Task, w *world.Environment, play *playbook.Play, saved bool, seen *playbook.Seen, o *goldens.Outcome) json.RawMessage {
+	seen.Results, seen.From = nil, nil
+	for o.Status == "" && o.Steps < task.Budgets.MaxSteps {
+		if saved {
+			from, err := play.Save(*seen)
+			require.NoError(t, err)
+			seen.Results, seen.From = nil, from
+		}
+		actions, err := play.Next(*seen)
+		require.NoError(t, err)
+		if actions[0].Kind == playbook.Hand {
+			return actions[0].Value
+		}
+		act(t, suite, task, w, actions[0], seen, o)
+	}
+	return nil
 }
 
 // act carries out an action.

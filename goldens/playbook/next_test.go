@@ -256,7 +256,7 @@ func TestSaveKeepsOnlyTheFieldsThatAreRead(t *testing.T) {
 	require.JSONEq(t, `{"at":1,"env":{"found":{"results":[{"id":"a"},{"id":"b"}]}},"sub":[{"at":2,"env":{"n":{"value":7},"row":{"id":"a"}}},{}]}`, string(saved))
 	handed, err := p.Stages()[0].Play.Next(results(s.Results[0]))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"found":{"results":[{"id":"a"},{"id":"b"}]}}`, string(handed[0].Value), "a stage hands on no more, either")
+	require.JSONEq(t, `[{"id":"a"},{"id":"b"}]`, string(handed[0].Value), "a stage hands on no more, either")
 }
 
 // TestStagesGiveTheSameAnswer carries out the stages of a plan, each with what those
@@ -296,6 +296,41 @@ func TestStagesGiveTheSameAnswer(t *testing.T) {
 	}, ids)
 	require.Equal(t, strings.Count(whole, "\n"), strings.Count(strings.Join(did, "\n"), "\n"))
 	require.Contains(t, p.Stages()[4].Play.ID(), "T1")
+}
+
+// TestStagesOfEach: what is done for each item of a list that another stage found, or of
+// an input, is a stage for one item.
+func TestStagesOfEach(t *testing.T) {
+	const search = "\n  - call: search\n    args: {text: x}\n    as: found\n"
+	const do = "    as: r\n    do:\n      - call: count\n        args: {day: \"{{r}}\", label: angry}\n        as: n\n"
+	for name, c := range map[string]struct{ steps, want string }{
+		"of a result":         {search + "  - each: found.days\n" + do + "  - answer: \"{{n}}\"\n", "[step_1 list] [step_2 each step_1] [answer]"},
+		"of an input":         {"\n  - each: days\n" + do + "  - answer: \"{{n}}\"\n", "[step_1 each days] [answer]"},
+		"read besides":        {search + "  - each: found.days\n" + do + "  - answer: \"{{n}} {{found.total}}\"\n", "[step_1] [step_2] [answer]"},
+		"read between":        {search + "  - call: search\n    args: {text: \"{{found.days[0]}}\"}\n  - each: found.days\n" + do + "  - answer: \"{{n}}\"\n", "[step_1] [step_2] [step_3] [answer]"},
+		"read inside":         {search + "  - each: found.days\n" + strings.Replace(do, "{{r}}", "{{r + found.day}}", 1) + "  - answer: \"{{n}}\"\n", "[step_1] [step_2] [answer]"},
+		"of constants":        {"\n  - each: [a, b]\n" + do + "  - answer: \"{{n}}\"\n", "[step_1] [answer]"},
+		"of what an each has": {search + "  - each: found.days\n" + do + "  - each: n\n    as: m\n    do: [{call: search, args: {text: \"{{m.value}}\"}}]\n  - answer: x\n", "[step_1 list] [step_2 each step_1] [step_3] [answer]"},
+	} {
+		p := play(t, c.steps, playbook.Task{ID: "T1", Request: "r", Inputs: []string{"days"}})
+		var got []string
+		for _, st := range p.Stages() {
+			got = append(got, strings.Join(strings.Fields(fmt.Sprint(st.ID, map[bool]string{true: " list"}[st.List], map[bool]string{true: " each "}[st.Each != ""], st.Each)), " "))
+		}
+		require.Equal(t, c.want, "["+strings.Join(got, "] [")+"]", name)
+	}
+	p := play(t, search+"  - each: found.days\n"+do+"  - answer: \"{{n[0].value}} {{sum(n, .value)}}\"\n")
+	stages := p.Stages()
+	require.Equal(t, "Call search and hand on what it returns as a list.", stages[0].Text)
+	require.Equal(t, "Call count for {item} and hand on what it returns as n.", stages[1].Text)
+	require.Equal(t, `hand  = ["d1","d2"]`, said(t, stages[0].Play, results(ok("search", `{"text":"x"}`, `{"days":["d1","d2"]}`))))
+	one := results(ok("count", `{"day":"d1","label":"angry"}`, `{"value":3,"of":"d1"}`))
+	one.Given = map[string]json.RawMessage{"item": json.RawMessage(`"d1"`)}
+	require.Equal(t, `hand  = {"n":{"value":3}}`, said(t, stages[1].Play, one))
+	require.Equal(t, `{"n":[{"value":3},{"value":4}]}`, string(playbook.Collect(json.RawMessage(`[{"n":{"value":3}},{"n":{"value":4}}]`))))
+	require.Equal(t, `{"give_up":"no"}`, string(playbook.Collect(json.RawMessage(`[{"n":1},{"give_up":"no"}]`))))
+	require.Equal(t, `{"a":1}`, string(playbook.Collect(json.RawMessage(`{"a":1}`))))
+	require.Contains(t, said(t, stages[2].Play, playbook.Seen{}), "error: suite/playbook.yaml", "without any item there is no first")
 }
 
 func TestStages(t *testing.T) {

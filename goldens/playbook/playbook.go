@@ -52,6 +52,12 @@ type Play struct {
 	// binds. needs are the names that it must be given; not nil of a stage.
 	handed expression.Need
 	needs  []string
+	// each is the each that a stage finds the list of, which is then all it hands on, item
+	// the name of the item that a stage is done for, lists those of needs that such stages
+	// hand on: without any item they are empty.
+	each  *step
+	item  string
+	lists []string
 }
 
 // Seen is what a prompt shows, whatever the protocol.

@@ -205,12 +205,15 @@ func (s *solution) each(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	}
 	s.inEach, s.names = was, outer
 	s.leave(st, st.block)
-	item, ok := st.reads[st.as]
-	if !ok {
-		item = expression.Need{}
+	st.inner, st.item = st.reads, expression.Need{}
+	if item, ok := st.inner[st.as]; ok {
+		st.item = item
+		delete(st.inner, st.as)
 	}
-	delete(st.reads, st.as)
-	st.reads = st.reads.With(st.list.Needs(expression.Need{expression.Elements: item}))
+	st.reads = st.inner.With(st.list.Needs(expression.Need{expression.Elements: st.item}))
+	if text, _, ok := first.Scalar(); ok && slices.Contains(s.tasks[0].Inputs, text) {
+		st.listed = text
+	}
 }
 
 func (s *solution) choice(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {

@@ -114,6 +114,14 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 		}
 		env[name] = v
 	}
+	for _, name := range p.lists {
+		if _, ok := env[name]; !ok {
+			env[name] = []any{}
+		}
+	}
+	if p.item != "" {
+		env[p.item] = env[itemName]
+	}
 	if stop := p.missing(s); stop != nil {
 		return f, []Action{*stop}, nil
 	}
@@ -140,7 +148,8 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 	case at == ended:
 		return f, []Action{*w.end}, nil
 	case at == done:
-		return f, []Action{p.hand(f)}, nil
+		value, err := p.hand(w, f, env)
+		return f, []Action{{Kind: Hand, Value: value}}, err
 	case len(w.calls) > 0:
 		return f, w.calls, nil
 	}
@@ -181,12 +190,20 @@ func (p *Play) stop(text, code string) *Action {
 }
 
 // hand is what a stage hands on.
-func (p *Play) hand(f *frame) Action {
+func (p *Play) hand(w *walk, f *frame, env map[string]any) (json.RawMessage, error) {
+	if p.each != nil {
+		maps.Copy(env, f.Env)
+		list, err := w.value(p.each.list, env)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%w", p.file, placed(err, p.each.line))
+		}
+		return expression.AppendJSON(nil, expression.Need{expression.Elements: p.each.item}.Trim(list)), nil
+	}
 	out := map[string]any{}
 	for name, need := range p.handed {
 		out[name] = need.Trim(f.Env[name])
 	}
-	return Action{Kind: Hand, Value: expression.AppendJSON(nil, out)}
+	return expression.AppendJSON(nil, out), nil
 }
 
 // batch follows the solution for every item, and joins the answers to one.

@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,13 +25,44 @@ type Stage struct {
 	// Play does it. Unless it is the last, it ends with a Hand, whose Value's members are
 	// to be in Seen.Given of the stages after it.
 	Play *Play
+	// List says that what it hands on is a list, which a stage with Each works on.
+	List bool
+	// Each, if not empty, is the stage or the input whose list this one is done for, item
+	// by item: Play does it for the one in Seen.Given as "item". Collect makes one object
+	// of what it hands on for all items.
+	Each string
+
+	at int // the step at the top, or the first
+}
+
+// Collect makes one object of the values that a stage with Each handed on for its items:
+// under each name, the list of what they have under it. Any other value is returned as it
+// is.
+func Collect(value json.RawMessage) json.RawMessage {
+	var items []map[string]json.RawMessage
+	if json.Unmarshal(value, &items) != nil {
+		return value
+	}
+	all := map[string][]json.RawMessage{}
+	for _, item := range items {
+		for name, v := range item {
+			if name == gaveUp {
+				text, _ := json.Marshal(map[string]json.RawMessage{gaveUp: v}) // read from JSON
+				return text
+			}
+			all[name] = append(all[name], v)
+		}
+	}
+	text, _ := json.Marshal(all) // read from JSON
+	return text
 }
 
 // Stages splits the solution into parts: each call, each and if at the top is one, and
 // whatever begins with a question, an answer or the end without one is the last. A let
 // belongs to the parts that use its names. Parts that do not need each other's results
 // may be carried out at the same time, except that nothing overtakes a tool that may
-// change the world. A batch is one part.
+// change the world. An each over an input, or over a list that is all that is read of an
+// earlier part, is done item by item. A batch is one part.
 func (p *Play) Stages() []Stage {
 	if p.task.Each != "" {
 		return []Stage{{ID: "answer", Text: "Do what the objective says for each item of the input, and answer.", Inputs: p.task.Inputs, Tools: tools(p.steps), Play: p}}
@@ -50,13 +82,82 @@ func (p *Play) Stages() []Stage {
 		if last {
 			break
 		}
+		p.spread(out)
+	}
+	for i := range out[:len(out)-1] {
+		out[i].Text = out[i].text()
 	}
 	return out
 }
 
+// spread makes the last stage one for each item, if its list comes from an input or is all
+// that is read of one earlier stage, and if it depends on no other list.
+func (p *Play) spread(stages []Stage) {
+	before, st := stages[:len(stages)-1], &stages[len(stages)-1]
+	s := &p.steps[st.at]
+	if s.kind != anEach || p.writes(st.Tools) {
+		return
+	}
+	source := -1
+	lists := s.list.Needs(nil)
+	for i, b := range before {
+		for _, name := range p.steps[b.at].binds {
+			_, read := lists[name]
+			if _, inside := s.inner[name]; read && (source >= 0 && source != i || inside || len(lists) > 1 || p.steps[b.at].kind != aCall || b.List) {
+				return
+			} else if read {
+				source = i
+			}
+		}
+	}
+	for i, b := range before {
+		if i != source && (b.List || b.Each != "") && slices.Contains(st.After, b.ID) {
+			return
+		}
+	}
+	switch {
+	case s.listed != "":
+		st.Each = s.listed
+	case source < 0:
+		return
+	default:
+		b := &before[source]
+		for i, other := range p.steps[b.at+1:] {
+			for name := range lists {
+				if _, ok := other.reads[name]; ok && b.at+1+i != st.at {
+					return
+				}
+			}
+		}
+		b.List, b.Play.each, b.Play.handed, st.Each = true, s, expression.Need{}, b.ID
+	}
+	steps, uses := p.withLets(st.at, s.block)
+	st.Play.steps, st.Play.item = steps, s.as
+	st.Play.needs = slices.DeleteFunc(st.Play.needs, func(name string) bool { return !slices.Contains(uses, name) })
+	for name, need := range st.Play.handed {
+		st.Play.handed[name] = need.Element()
+	}
+}
+
+// text says what a stage that is not the last does.
+func (st Stage) text() string {
+	text := "Call " + strings.Join(st.Tools, ", ")
+	if st.Each != "" {
+		text += " for {item}"
+	}
+	text += " and hand on what it returns"
+	if st.List {
+		return text + " as a list."
+	}
+	if names := st.Play.hands(); len(names) > 0 {
+		text += " as " + strings.Join(names, ", ")
+	}
+	return text + "."
+}
+
 // stageOf makes a stage of the steps from i on.
 func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
-	st := Stage{ID: fmt.Sprintf("step_%d", len(before)+1), Tools: tools(steps)}
+	st := Stage{ID: fmt.Sprintf("step_%d", len(before)+1), Tools: tools(steps), at: i}
 	if last {
 		st.ID = "answer"
 	}
@@ -80,7 +181,11 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 		for _, name := range b.Play.hands() {
 			if slices.Contains(uses, name) {
 				needed = true
-				st.Play.needs = append(st.Play.needs, name)
+				if b.Each != "" {
+					st.Play.lists = append(st.Play.lists, name)
+				} else {
+					st.Play.needs = append(st.Play.needs, name)
+				}
 			}
 		}
 		if needed || writes || p.writes(b.Tools) || last && !followed[b.ID] {
@@ -100,11 +205,6 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 			st.Play.handed[name] = need
 		}
 	}
-	st.Text = "Call " + strings.Join(st.Tools, ", ") + " and hand on what it returns"
-	if names := st.Play.hands(); len(names) > 0 {
-		st.Text += " as " + strings.Join(names, ", ")
-	}
-	st.Text += "."
 	return st
 }
 

@@ -21,11 +21,15 @@ type step struct {
 	// as is also the name of the user's reply, and of the item of an each.
 	as string
 
-	// list and block are an each, cond, block and other an if.
-	list  *expression.Program
-	cond  *expression.Program
-	block []step
-	other []step
+	// list and block are an each, cond, block and other an if. listed is the name of the
+	// input that the list is, empty if it is not one; item is what the block reads of each
+	// item, inner what it reads of other values.
+	list        *expression.Program
+	listed      string
+	item, inner expression.Need
+	cond        *expression.Program
+	block       []step
+	other       []step
 
 	lets []binding
 

@@ -28,7 +28,9 @@ type planStep struct {
 	ID           string   `json:"id"`
 	Instructions string   `json:"instructions"`
 	DependsOn    []string `json:"depends_on"`
+	Mode         string   `json:"mode,omitempty"`
 	OutputSchema string   `json:"output_schema,omitempty"`
+	PerItem      string   `json:"per_item_schema,omitempty"`
 	Tools        []string `json:"tools,omitempty"`
 }
 
@@ -95,9 +97,14 @@ func planFor(play *playbook.Play) (plan planOf) {
 		for _, id := range s.After {
 			followed[id] = true
 		}
-		if i < len(stages)-1 {
+		switch {
+		case s.List:
+			step.Mode, step.OutputSchema = "discover", `{"type":"array","items":{}}`
+		case s.Each != "":
+			step.Mode, step.PerItem = "process", `{"type":"object"}`
+		case i < len(stages)-1:
 			step.OutputSchema = `{"type":"object"}`
-		} else {
+		default:
 			for _, before := range stages[:i] {
 				if !followed[before.ID] {
 					step.DependsOn = append(step.DependsOn, before.ID)

@@ -87,7 +87,7 @@ func (v *view) give(text string) {
 		switch {
 		case m[1] == "ITEM":
 			name = "item"
-		case m[1] == "RESULT OF " && json.Unmarshal(value, &names) == nil:
+		case m[1] == "RESULT OF " && json.Unmarshal(playbook.Collect(value), &names) == nil:
 			for n, one := range names {
 				v.seen.Given[n] = one
 			}
