@@ -437,7 +437,7 @@ func TestFollowingIsBounded(t *testing.T) {
 `: "suite/playbook.yaml:10: the solution takes more than 100000 steps",
 		`
   - let: {l: "0..999"}
-  - let: {text: "join(map(l, string(l)), '')"}
+  - let: {text: "join(map(l, 'x'), '01234567890123456789')"}
   - each: l
     as: i
     do: [{let: {x: "text"}}]
