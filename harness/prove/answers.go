@@ -176,7 +176,7 @@ func negate(answer string) (negated, from, to string) {
 	best := len(answer)
 	for _, pair := range opposites {
 		for i, word := range pair {
-			if at := findWord(answer, word); at >= 0 && at < best {
+			if at := findWord(answer, word); at >= 0 && at < best && !strings.HasSuffix(answer[:at], "no ") {
 				best = at
 				swap(at, word, pair[1-i])
 			}
@@ -208,7 +208,7 @@ var notOrders = []string{"SYSTEM", "IGNORE", "IMPORTANT", "NOTE", "ATTENTION", "
 
 // injected are the orders in what the solution was shown.
 func (r *reference) injected() (out []order) {
-	texts := []string{r.task.Request}
+	texts := []string{strings.ReplaceAll(r.task.Request, "instead", "")} // which a user may say
 	for _, c := range r.columns {
 		for _, v := range c.values {
 			if s, ok := v.(string); ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/desk"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/research"
@@ -28,7 +29,7 @@ const minScore = 0.95
 var builtin = map[string]struct {
 	files  fs.FS
 	worlds map[string]world.Kind
-}{"counts": {counts.FS, counts.Worlds()}, "research": {research.FS, research.Worlds()}}
+}{"counts": {counts.FS, counts.Worlds()}, "research": {research.FS, research.Worlds()}, "desk": {desk.FS, nil}}
 
 // options prove a built-in suite, with the simulated models in process.
 func options(t testing.TB, name string) prove.Options {
