@@ -124,7 +124,7 @@ func printRescored(p *process, to string, res rerun.Rescored) error {
 			lost++
 		}
 		if i < maxShownChanges {
-			_, _ = fmt.Fprintf(p.stdout, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was), solvedWord(e.Is), firstFailed(e.IsChecks))
+			_, _ = fmt.Fprintf(p.stdout, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was, e.WasHarm), solvedWord(e.Is, e.IsHarm), firstFailed(e.IsChecks))
 		}
 	}
 	if n := len(res.Changed) - maxShownChanges; n > 0 {
@@ -135,11 +135,16 @@ func printRescored(p *process, to string, res rerun.Rescored) error {
 	return err
 }
 
-func solvedWord(solved bool) string {
+// solvedWord says whether an episode was solved, and whether it did harm.
+func solvedWord(solved bool, harm string) string {
+	word := "not solved"
 	if solved {
-		return "solved"
+		word = "solved"
 	}
-	return "not solved"
+	if harm != "" {
+		word += " (harm)"
+	}
+	return word
 }
 
 func firstFailed(checks []ledger.Check) string {
