@@ -43,7 +43,7 @@ func newConversation(p Params) *conversation {
 	writeBudget(&w, guard.Used{}, p.Budgets)
 	w.WriteByte('\n')
 	w.WriteString(toolsPrompt(p.Tools))
-	w.WriteString(turnRules)
+	w.WriteString(turnRules(p.Tools))
 	return &conversation{instructions: systemPrompt(p.Budgets), request: w.String(), budgets: p.Budgets}
 }
 

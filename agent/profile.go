@@ -36,14 +36,14 @@ func newPrompts(p Params) (prompts, error) {
 		if err != nil {
 			return nil, fmt.Errorf("prompt profile %s: %w", p.Profile, err)
 		}
-		return &rendered{schemaPrompt(p.Budgets, schema, examples(p.Tools)), toolsPrompt(p.Tools)}, nil
+		return &rendered{schemaPrompt(p.Budgets, schema, examples(p.Tools)), toolsPrompt(p.Tools) + turnRules(p.Tools)}, nil
 	case profileConversation:
 		if p.Compress {
 			return nil, errors.New("prompt profile conversation has no scratchpad to compress")
 		}
 		return newConversation(p), nil
 	}
-	return &rendered{systemPrompt(p.Budgets), toolsPrompt(p.Tools)}, nil
+	return &rendered{systemPrompt(p.Budgets), toolsPrompt(p.Tools) + turnRules(p.Tools)}, nil
 }
 
 // contractSchema is the contract as a JSON Schema in which these tools may be called.

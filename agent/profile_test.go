@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -148,4 +150,25 @@ func TestManyRepliesAreFolded(t *testing.T) {
 		`turn 0 user reply -> <data>a<\/data></data>`, `turn 1 user reply -> <data>a<\/data></data>`,
 		`turn 2 user reply -> <data>a<\/data></data>`, `turn 3 user reply -> <data>a<\/data></data>`,
 	}, pad.progress)
+}
+
+// Every profile shows the hints of the tools on offer among its rules, a line each, and the
+// digest of the tools covers them.
+func TestHints(t *testing.T) {
+	set := func(hint string) *tool.Set {
+		tools, err := tool.NewSet([]tool.Spec{{Name: "a", Description: "A.", Schema: json.RawMessage(`{}`), Hint: hint}, {Name: "b", Description: "B.", Schema: json.RawMessage(`{}`)}})
+		require.NoError(t, err)
+		return tools
+	}
+	for _, profile := range []string{"seed", "schema", "conversation"} {
+		text := func(hint string) string {
+			m, err := New("contract", Params{Profile: profile, Request: "r", Tools: set(hint)}, nil)
+			require.NoError(t, err)
+			return m.Step(Started{}).Commands[0].(CallModel).Call.Messages[0].Text
+		}
+		require.Equal(t, 1, strings.Count(text("Use a\nfirst </data>."), "\n- Use a / first <\\/data>.\n- If an input is missing,"), profile)
+		require.NotContains(t, text(""), "\n- \n")
+	}
+	require.NotEqual(t, Digests("contract", Params{Tools: set("x")}, nil)["tools"], Digests("contract", Params{Tools: set("y")}, nil)["tools"])
+	require.Equal(t, Digests("contract", Params{Tools: set("x")}, nil)["prompt"], Digests("contract", Params{Tools: set("y")}, nil)["prompt"])
 }

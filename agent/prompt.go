@@ -87,8 +87,8 @@ func listTools(specs []tool.Spec) (string, error) {
 // reflectHeading begins the line that makes a turn a reflect turn.
 const reflectHeading = "REFLECT: "
 
-// userPrompt renders the request, the scratchpad and the tools. repeated is the
-// tool to reflect on, empty in any but a reflect turn.
+// userPrompt renders the request, the scratchpad and the tools with their rules. repeated
+// is the tool to reflect on, empty in any but a reflect turn.
 func userPrompt(request string, pad *scratchpad, used guard.Used, b guard.Budgets, tools, repeated string) string {
 	var w strings.Builder
 	w.Grow(1024 + len(request) + len(tools))
@@ -115,18 +115,33 @@ func userPrompt(request string, pad *scratchpad, used guard.Used, b guard.Budget
 	writeReflect(&w, repeated)
 	w.WriteByte('\n')
 	w.WriteString(tools)
-	w.WriteString(turnRules)
 	return w.String()
 }
 
-// turnRules end the user's part of a prompt.
-const turnRules = `
+// turnRules end the user's part of a prompt, with the hints of the tools on offer.
+func turnRules(tools *tool.Set) string {
+	return `
 RULES:
 - Choose EXACTLY ONE next_action per turn.
 - If you need today's dates, call today_range first.
-- If an input is missing, use next_action.type="clarify" with a single concise question.
+` + hints(tools) + `- If an input is missing, use next_action.type="clarify" with a single concise question.
 - If you truly cannot proceed, set control.done=true and control.reason="cannot_proceed" and explain.
 `
+}
+
+// hints says when to use the tools that say so, a line each.
+func hints(tools *tool.Set) string {
+	text, _ := tools.Derived("hints", func(specs []tool.Spec) (string, error) { // which does not fail
+		var w strings.Builder
+		for _, s := range specs {
+			if s.Hint != "" {
+				w.WriteString("- " + escapeFence(singleLine(s.Hint)) + "\n")
+			}
+		}
+		return w.String(), nil
+	})
+	return text
+}
 
 func writeBudget(w *strings.Builder, used guard.Used, b guard.Budgets) {
 	w.WriteString("BUDGET_USED: steps=" + strconv.Itoa(used.Steps) + "/" + limit(b.MaxSteps) +

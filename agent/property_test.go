@@ -306,7 +306,7 @@ func FuzzSummary(f *testing.F) {
 		pad.refresh(s)
 		require.LessOrEqual(t, len(pad.progress), maxFolded)
 		require.LessOrEqual(t, len(pad.obs), maxFacts+2)
-		prompt := "\n" + userPrompt("r", &pad, guard.Used{}, guard.Budgets{}, "TOOLS (strict JSON Schemas):\n", "")
+		prompt := "\n" + userPrompt("r", &pad, guard.Used{}, guard.Budgets{}, "TOOLS (strict JSON Schemas):\n"+turnRules(nil), "")
 		bare := unfenced(prompt)
 		for _, h := range headings {
 			require.Equal(t, 1, strings.Count(bare, "\n"+h), "%s in %s", h, bare)

@@ -112,6 +112,6 @@ func seedSample() string {
 	pad.observe(sawViolation(1, []string{truncated}))
 	pad.observe(sawNoBudget())
 	pad.observe(sawReply(1, "q", "a"))
-	return systemPrompt(b) + userPrompt("r", &pad, guard.Used{}, b, "", "t") +
-		userPrompt("r", &scratchpad{}, guard.Used{}, guard.Budgets{}, "", "")
+	return systemPrompt(b) + userPrompt("r", &pad, guard.Used{}, b, turnRules(nil), "t") +
+		userPrompt("r", &scratchpad{}, guard.Used{}, guard.Budgets{}, turnRules(nil), "")
 }

@@ -116,7 +116,7 @@ func (s Strategy) check(p Params) error {
 // answers other prompts. The templates of a custom strategy are not known, and its
 // version only if it has one.
 func Digests(name string, p Params, custom map[string]Strategy) map[string]string {
-	out := map[string]string{"tools": digest(toolsPrompt(p.Tools))}
+	out := map[string]string{"tools": digest(toolsPrompt(p.Tools) + hints(p.Tools))}
 	s, _ := find(name, custom)
 	if s.Version != "" {
 		out["contract"] = digest(s.Version)

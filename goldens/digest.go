@@ -38,9 +38,18 @@ func (s *Suite) TaskParts(t Task) TaskParts {
 	return TaskParts{
 		Request: sum(digestedRequest(t))[:16],
 		World:   sum(worldParts(t))[:16],
-		Tools:   sum([]any{t.Tools, one.Tools, one.HTTP, one.Approvals})[:16],
+		Tools:   sum(toolParts(t, one))[:16],
 		Checks:  sum(checkParts(t))[:16],
 	}
+}
+
+// toolParts leaves out the results of tools that are not run where there are none.
+func toolParts(t Task, one *Suite) []any {
+	parts := []any{t.Tools, one.Tools, one.HTTP, one.Approvals}
+	if len(one.Fixed) > 0 {
+		parts = append(parts, one.Fixed)
+	}
+	return parts
 }
 
 // worldParts leaves out the agent of a script where it names none.
@@ -72,7 +81,7 @@ func digestedRequest(t Task) any {
 
 // alone is a suite of t and the tools it offers.
 func (s *Suite) alone(t Task) *Suite {
-	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]world.HTTPTool{}, Approvals: map[string]Approval{}}
+	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]world.HTTPTool{}, Fixed: map[string]json.RawMessage{}, Approvals: map[string]Approval{}}
 	for _, spec := range s.Tools {
 		if !slices.Contains(t.Tools, spec.Name) {
 			continue
@@ -80,6 +89,9 @@ func (s *Suite) alone(t Task) *Suite {
 		one.Tools = append(one.Tools, spec)
 		if h, ok := s.HTTP[spec.Name]; ok {
 			one.HTTP[spec.Name] = h
+		}
+		if r, ok := s.Fixed[spec.Name]; ok {
+			one.Fixed[spec.Name] = r
 		}
 		if a, ok := s.Approvals[spec.Name]; ok {
 			one.Approvals[spec.Name] = a
@@ -100,10 +112,11 @@ func (s *Suite) ContentDigest() string {
 	doc := struct {
 		Format, Name string
 		Tools        any
-		HTTP         map[string]world.HTTPTool `json:",omitempty"`
-		Approvals    map[string]Approval       `json:",omitempty"`
+		HTTP         map[string]world.HTTPTool  `json:",omitempty"`
+		Fixed        map[string]json.RawMessage `json:",omitempty"`
+		Approvals    map[string]Approval        `json:",omitempty"`
 		Tasks        []task
-	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Approvals: s.Approvals}
+	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Fixed: s.Fixed, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
 		d := task{Task: t, World: digestedWorld(t.World), Expect: digestedChecks(t.Expect)}
 		d.Title, d.Probes, d.File, d.Line = "", nil, "", 0

@@ -26,6 +26,8 @@ type Suite struct {
 	Tools []tool.Spec
 	// HTTP holds, by name, the tools that are run over HTTP.
 	HTTP map[string]world.HTTPTool
+	// Fixed holds, by name, the results of tools that are judged but not run.
+	Fixed map[string]json.RawMessage
 	// Approvals says, by name, who decides about a tool's calls; a tool that is
 	// absent runs without asking.
 	Approvals map[string]Approval

@@ -245,6 +245,9 @@ func (o Options) taskDigest(t goldens.Task) string {
 		if spec, ok := o.Suite.HTTP[name]; ok {
 			tools = append(tools, spec)
 		}
+		if result, ok := o.Suite.Fixed[name]; ok {
+			tools = append(tools, result)
+		}
 	}
 	parts := []any{t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools}
 	if len(t.Inputs)+len(t.Images)+len(t.AnswerSchema) > 0 {

@@ -305,3 +305,14 @@ func files(t *testing.T, dir string) map[string]string {
 	}))
 	return out
 }
+
+// A tool that is judged but not run returns its fixed result; neither a Go function nor
+// the world runs it.
+func TestToolThatIsNotRun(t *testing.T) {
+	o := ownOptions(t, toolSuite(t, "    run: never\n    result: {status: fixed}", ""))
+	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
+		return tool.Result{}, errors.New("it ran")
+	}}
+	require.JSONEq(t, `{"status":"fixed"}`, string(callTool(t, o, "get_job_status", `{"id":"7"}`).Value))
+	require.Equal(t, tool.Rejected, callTool(t, o, "get_job_status", `{"x":1}`).Outcome, "its calls are judged")
+}

@@ -16,6 +16,9 @@ type Spec struct {
 	Description string
 	// Schema is the JSON Schema of the arguments object.
 	Schema json.RawMessage
+	// Hint says when to use the tool, as a rule that prompts of the contract show where
+	// the tool is offered; empty for none.
+	Hint string `json:",omitempty"`
 	// Repeatable marks a tool that may be called again with the same
 	// arguments (polling): exempt from thrash detection and from the dedupe gate.
 	Repeatable bool

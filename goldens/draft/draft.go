@@ -5,6 +5,7 @@ package draft
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -170,7 +171,7 @@ func (a *adding) offerTools() (err error) {
 		if how != "" {
 			return fmt.Errorf("tool %s %s, and %s has none of that name: copy its definition from %s first", name, how, a.path, a.From.Path)
 		}
-		item, err := yamlfile.FlowLine(toolNode(a.From.Tools[i], a.From.Approval(name)))
+		item, err := yamlfile.FlowLine(toolNode(a.From.Tools[i], a.From.Approval(name), a.From.Fixed[name]))
 		if err != nil {
 			return fmt.Errorf("write tool %s: %w", name, err)
 		}
@@ -190,6 +191,9 @@ func sameTool(a, b *goldens.Suite, name string) bool {
 		}
 		if h, ok := s.HTTP[name]; ok {
 			one.HTTP[name] = h
+		}
+		if r, ok := s.Fixed[name]; ok {
+			one.Fixed = map[string]json.RawMessage{name: r}
 		}
 		return one.ContentDigest()
 	}

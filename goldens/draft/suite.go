@@ -2,6 +2,7 @@ package draft
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"path"
 	"regexp"
@@ -51,13 +52,17 @@ func candidateNode(c goldens.Candidate) *yaml.Node {
 }
 
 // toolNode writes a tool of the world.
-func toolNode(s tool.Spec, a goldens.Approval) *yaml.Node {
+func toolNode(s tool.Spec, a goldens.Approval, fixed json.RawMessage) *yaml.Node {
 	approve := yamlfile.Given(yamlfile.Name(a))
 	if a == goldens.ApproveAlways {
 		approve = nil
 	}
+	var never any
+	if fixed != nil {
+		never = yamlfile.Name("never")
+	}
 	return yamlfile.Fields(yaml.FlowStyle, "name", yamlfile.Name(s.Name), "description", s.Description, "repeatable", yamlfile.Given(s.Repeatable),
-		"uncacheable", yamlfile.Given(s.Uncacheable), "approve", approve, "schema", s.Schema)
+		"uncacheable", yamlfile.Given(s.Uncacheable), "hint", yamlfile.Given(s.Hint), "run", never, "result", fixed, "approve", approve, "schema", s.Schema)
 }
 
 // Tools writes tools as the field tools of a suite.yaml.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 		s.HTTP[spec.Name] = h
 		writes = h.Method != http.MethodGet
 	}
+	readFixed(s, o, spec.Name)
 	yamlfile.Read(o, "write", &writes, yamlfile.Place.Flag)
 	approve := goldens.ApproveAlways
 	if writes {
@@ -49,6 +51,27 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 			s.Approvals = map[string]goldens.Approval{}
 		}
 		s.Approvals[spec.Name] = approve
+	}
+}
+
+// readFixed reads the result of a tool that is judged but not run.
+func readFixed(s *goldens.Suite, o yamlfile.Object, name string) {
+	result, given := o.Get("result")
+	p, ok := o.Get("run")
+	switch {
+	case ok && p.Choice("never") == "":
+	case !ok && given:
+		result.Failf("only a tool with run: never has a fixed result")
+	case ok && (o.Has("http") || o.Has("rules")):
+		p.Failf("a tool that is never run has neither http nor rules")
+	case ok:
+		if s.Fixed == nil {
+			s.Fixed = map[string]json.RawMessage{}
+		}
+		s.Fixed[name] = json.RawMessage("null")
+		if given {
+			s.Fixed[name] = result.JSON()
+		}
 	}
 }
 

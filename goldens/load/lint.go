@@ -21,11 +21,16 @@ func (l *loader) advice(s *goldens.Suite) []*yamlfile.Problem {
 	for _, spec := range s.Tools {
 		at := l.tools.places[spec.Name]
 		_, overHTTP := s.HTTP[spec.Name]
+		_, fixed := s.Fixed[spec.Name]
 		lacks := func(t goldens.Task) bool {
 			return slices.Contains(t.Tools, spec.Name) && !hasTool(t.World.Maker, spec.Name)
 		}
-		if i := slices.IndexFunc(s.Tasks, lacks); i >= 0 && !overHTTP {
-			say(at, "the world of task %s does not implement tool %s, and it has no http; its kind has: %s", s.Tasks[i].ID, spec.Name, yamlfile.Listed(toolNames(s.Tasks[i].World.Maker)))
+		if i := slices.IndexFunc(s.Tasks, lacks); i >= 0 && !overHTTP && !fixed {
+			why := "has no kind"
+			if kind := s.Tasks[i].World.Maker; kind != nil {
+				why = "has: " + yamlfile.Listed(toolNames(kind))
+			}
+			say(at, "nothing implements tool %s of task %s: it has no http, and the task's world %s", spec.Name, s.Tasks[i].ID, why)
 			found.List[len(found.List)-1].Tool = spec.Name
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t goldens.Task) bool { return slices.Contains(t.Tools, spec.Name) }) {

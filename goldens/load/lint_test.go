@@ -94,7 +94,7 @@ tasks:
 `
 	s, err := Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 	require.NoError(t, err, "a suite may bring its own tools")
-	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: the world of task A does not implement tool get_weather, and it has no http; its kind has: none
+	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: nothing implements tool get_weather of task A: it has no http, and the task's world has no kind
 s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`)
 	require.EqualError(t, s.Lint("get_weather", "today_range"), `s/suite.yaml:4: tools[1]: no task offers tool today_range

@@ -135,5 +135,36 @@ func TestToolsOfKinds(t *testing.T) {
 	}
 	s, err = Suite(suitetest.Folder(text("{name: sub, description: Subs., schema: {type: object}}")), "s", kinds)
 	require.NoError(t, err)
-	require.EqualError(t, s.Lint(), "s/suite.yaml:2: tools[0]: the world of task A does not implement tool sub, and it has no http; its kind has: add")
+	require.EqualError(t, s.Lint(), "s/suite.yaml:2: tools[0]: nothing implements tool sub of task A: it has no http, and the task's world has: add")
+}
+
+// A tool that is judged but not run returns its fixed result; hints are for prompts. Both
+// are part of the digests.
+func TestToolsThatAreNotRun(t *testing.T) {
+	of := func(tool string) (*goldens.Suite, error) {
+		return Suite(suitetest.Folder("name: demo\ntools: [{name: add, description: Adds., schema: {type: object}"+tool+"}]\ntasks: ["+suitetest.Task+"]\n"), "s", nil)
+	}
+	seen := map[string]bool{}
+	for use, want := range map[string]map[string]json.RawMessage{
+		"": nil, ", hint: First.": nil, ", run: never": {"add": json.RawMessage("null")}, ", run: never, result: {a: [1]}": {"add": json.RawMessage(`{"a":[1]}`)},
+	} {
+		s, err := of(use)
+		require.NoError(t, err, use)
+		require.Equal(t, want, s.Fixed, use)
+		require.Equal(t, want == nil, s.Lint() != nil, "nothing implements it")
+		parts := s.TaskParts(s.Tasks[0])
+		require.False(t, seen[s.Digest] || seen[parts.Tools], use)
+		seen[s.Digest], seen[parts.Tools] = true, true
+		require.Equal(t, use == ", hint: First.", s.Tools[0].Hint == "First.", use)
+	}
+	for use, want := range map[string]string{
+		", run: always":                       `tools[0].run: "always" is not known; allowed: never`,
+		", result: 1":                         "tools[0].result: only a tool with run: never has a fixed result",
+		", run: never, http: {url: http://h}": "tools[0].run: a tool that is never run has neither http nor rules",
+		", hint: ''":                          "tools[0].hint: must not be blank",
+		", hint: " + strings.Repeat("x", 301): "tools[0].hint: must be at most 300 characters, but is 301",
+	} {
+		_, err := of(use)
+		require.ErrorContains(t, err, want, use)
+	}
 }

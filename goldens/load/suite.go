@@ -21,7 +21,7 @@ import (
 // The fields of the objects of a suite, in the order people write them.
 var (
 	suiteFields     = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
-	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "write", "approve", "http", "let", "rules"}
+	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "hint", "run", "result", "write", "approve", "http", "let", "rules"}
 	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
 	taskFileFields  = []string{"tags", "tasks"}
@@ -83,6 +83,7 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 		if !l.inherit(o, &spec) {
 			l.readInterface(o, &spec)
 		}
+		yamlfile.Read(o, "hint", &spec.Hint, func(p yamlfile.Place) string { return p.Short(maxHint) })
 		yamlfile.Read(o, "repeatable", &spec.Repeatable, yamlfile.Place.Flag)
 		yamlfile.Read(o, "uncacheable", &spec.Uncacheable, yamlfile.Place.Flag)
 		if spec.Name != "" {
@@ -103,6 +104,9 @@ func (l *loader) readRules(o yamlfile.Object, spec tool.Spec) {
 		l.tools.rules.Read(spec, o)
 	}
 }
+
+// maxHint bounds the hint of a tool, in characters: every prompt of the contract shows it.
+const maxHint = 300
 
 // readInterface reads what a model is told of a tool.
 func (l *loader) readInterface(o yamlfile.Object, spec *tool.Spec) {

@@ -72,8 +72,13 @@ func runTool(ctx context.Context, e *driver, c agent.CallTool, info episode.Call
 }
 
 // toolFunc returns what runs a tool; nil is the world. A Go function comes
-// before the suite's own.
+// before the suite's own, and neither runs a tool that is not to be run.
 func toolFunc(e *driver, name string) episode.ToolFunc {
+	if value, ok := e.Suite.Fixed[name]; ok {
+		return func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
+			return tool.Result{Outcome: tool.OK, Value: value}, nil
+		}
+	}
 	if f, ok := e.Tools[name]; ok {
 		return guarded(f)
 	}
