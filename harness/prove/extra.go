@@ -13,7 +13,7 @@ import (
 )
 
 // maxTries bounds the arguments that an extra call of one tool is tried with.
-const maxTries = 24
+const maxTries = 200
 
 // extra are the mutants that change more of the world than the solution does: each calls one
 // of the tools once more before it answers. Their arguments are found by trying, see changing.
@@ -27,19 +27,50 @@ func (r *reference) extra(specs []tool.Spec) (out []mutant) {
 	return out
 }
 
-// changing runs the mutant with one set of arguments after the other, until the world ends in another state than the
-// solution leaves it in. ok is false if it never does.
+// changing runs the mutant that makes an extra call, with the first arguments that change the world. ok is false if none
+// do, or if the agent may not make the call.
 func (l *lab) changing(ctx context.Context, ref *reference, s solution, m *mutant) (o goldens.Outcome, accepted, ok bool) {
-	for _, args := range ref.tries(*m.extra) {
-		text, _ := json.Marshal(args) // made of JSON values
-		m.change = change{kind: extraCall, calls: []playbook.Action{{Kind: playbook.Call, Tool: m.extra.Name, Args: text}}, ref: ref.talk}
-		m.does = fmt.Sprintf("a solution that also calls %s with %s", m.extra.Name, text)
-		o, rows := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
-		if string(o.StateAfter) != string(ref.outcome.StateAfter) {
-			return o, accepts(rows.Episode), true
+	call, found := l.find(ctx, ref, *m.extra)
+	if !found {
+		return o, false, false
+	}
+	m.change = change{kind: extraCall, calls: []playbook.Action{{Kind: playbook.Call, Tool: call.Name, Args: call.Args}}, ref: ref.talk}
+	m.does = fmt.Sprintf("a solution that also calls %s with %s", call.Name, call.Args)
+	o, rows := l.run(ctx, ref.task.ID, newSolver(s, ref.task, m.change))
+	return o, accepts(rows.Episode), string(o.StateAfter) != string(ref.outcome.StateAfter)
+}
+
+// find looks for a call of a tool that changes the world after all that the solution does.
+func (l *lab) find(ctx context.Context, ref *reference, s tool.Spec) (found tool.Call, ok bool) {
+	w, err := goldens.OpenWorld(ctx, ref.task, 0)
+	if err != nil {
+		return found, false
+	}
+	defer func() { _ = w.Close() }() // what it holds is gone in any case
+	tries := []tool.Call{}
+	for _, c := range ref.outcome.Calls {
+		if c.Executed() {
+			tries = append(tries, c.Call)
 		}
 	}
-	return o, false, false
+	made := len(tries)
+	for _, args := range ref.tries(s) {
+		text, _ := json.Marshal(args) // made of JSON values
+		c := tool.Call{Name: s.Name, Args: text}
+		if len(l.planned[ref.task.ID].Params.Tools.Validate(c)) == 0 {
+			tries = append(tries, c)
+		}
+	}
+	for i, c := range tries {
+		e, err := w.Call(ctx, c, ref.task.World.Now)
+		if err != nil {
+			return found, false
+		}
+		if i >= made && len(e.Changes) > 0 {
+			return c, true
+		}
+	}
+	return found, false
 }
 
 // tries are arguments for a tool: the ids and values that the world and the solution have.
