@@ -110,7 +110,7 @@ tools:
     http: {url: "%[1]s/tool"}
 tasks:
   - {id: E01, request: %[2]s, expect: {status: answered, contains_all: [%[2]s, nothing of the kind]}}
-  - {id: E02, request: Ask me, replies: [%[3]s], expect: {status: answered}}
+  - {id: E02, request: Ask me, replies: [%[3]s], expect: {status: answered_after_clarify}}
   - {id: E03, request: Call it, expect: {status: answered}}
   - {id: E04, request: Call what, expect: {status: answered}}
   - {id: E05, request: Fail now, expect: {status: answered}}
@@ -197,6 +197,13 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	run("", "suite", "list", c)
 	run("", "suite", "schema")
 	run("", "suite", "add", c, "--from=latest/E01", "--id=N01")
+	quotes(run("", "suite", "play", c, "--from=latest/E02"))
+	put("bad/suite.yaml", "name: bad\ntasks: [{id: A, request: x, expect: {status: answered}}]\n")
+	put("bad/playbook.yaml", fmt.Sprintf("playbook: {%s: [{call: %s, args: {%s: %s}}], A: [{answer: %s}, {ask: x}]}\n", quoted, quoted, quoted, quoted, quoted))
+	quotes(run("", "suite", "lint", "--suite="+filepath.Join(dir, "bad")))
+	run("", "suite", "prove", "--suite="+filepath.Join(dir, "bad"))
+	put("bad/suite.yaml", fmt.Sprintf("name: bad\nworlds: {w: {kind: process, process: {command: [echo, %s]}}}\ndefaults: {world: w}\ntasks: [{id: A, request: x, expect: {status: answered}}]\n", quoted))
+	quotes(run("", "suite", "tools", filepath.Join(dir, "bad")))
 	run("", "cassette", "status", c, "--all")
 	run("", "cassette", "status", c, "--json")
 	run("", "cassette", "ls", c)
