@@ -212,7 +212,7 @@ func TestModelsAndHealth(t *testing.T) {
 	for _, m := range list.Data {
 		ids = append(ids, m.ID)
 	}
-	require.Equal(t, append(Models(), Probe), ids)
+	require.Equal(t, append(Models(), "sim-oracle", "sim-nop", Probe), ids)
 	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak", "sim-oracle", "sim-nop", "sim-probe"}, ids)
 
 	w = httptest.NewRecorder()

@@ -1,8 +1,12 @@
 package model
 
 import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +26,7 @@ var (
 	replyLine  = regexp.MustCompile(`^(?:user reply: turn \d+ asked <data>.*?</data> answered|turn \d+ user reply ->) <data>(.*)$`)
 	// memoryPart is what the model itself has put into its plan, which is the one thing
 	// of its own that it sees again.
-	memoryPart = regexp.MustCompile(`known at turn (\d+): (\{.*\})`)
+	memoryPart = regexp.MustCompile(`known at turn (\d+): (\{.*\}|[\w-]+)`)
 )
 
 // readContract reads the contract prompt: the user's last message that is one, and what
@@ -105,14 +109,16 @@ func number(s string) int {
 	return n
 }
 
-// remember takes the memory in a plan, if it is newer than what is remembered.
+// remember takes the memory in a plan, if there is one.
 func (v *view) remember(plan string) {
 	m := memoryPart.FindStringSubmatch(plan)
-	if m == nil || !json.Valid([]byte(m[2])) {
+	if m == nil {
 		return
 	}
-	v.seen.From, v.known = json.RawMessage(m[2]), number(m[1])
-	v.latest, v.seen.Results = v.known, nil
+	if saved, ok := unpacked(m[2]); ok {
+		v.memory, v.seen.From, v.known = m[2], saved, number(m[1])
+		v.latest, v.seen.Results = v.known, nil
+	}
 }
 
 // observe takes a line of PROGRESS or OBS. Results from before the memory are in it.
@@ -181,8 +187,35 @@ func ownPlan(output string) string {
 	return turn.StateUpdate.Plan
 }
 
-// maxMemory bounds what is kept in a plan, in characters: a plan is shown to the 600th.
-const maxMemory = 540
+// Bounds of what is kept in a plan, in characters: a plan is shown to the 600th, and one
+// of a stranger unpacks to no more than the other.
+const (
+	maxMemory   = 540
+	maxUnpacked = 64 << 10
+)
+
+// packed is a memory as a plan has it: JSON, or deflated if that is too long.
+func packed(saved json.RawMessage) (text string, ok bool) {
+	text = strings.ReplaceAll(string(saved), "<", `\u003c`)
+	if len(text) > maxMemory {
+		var out bytes.Buffer
+		w, _ := flate.NewWriter(&out, flate.BestCompression) // a level there is
+		_, _ = w.Write(saved)                                // into memory
+		_ = w.Close()
+		text = base64.RawURLEncoding.EncodeToString(out.Bytes())
+	}
+	return text, len(text) <= maxMemory
+}
+
+// unpacked reverses packed.
+func unpacked(text string) (saved json.RawMessage, ok bool) {
+	saved = json.RawMessage(text)
+	if !strings.HasPrefix(text, "{") {
+		data, _ := base64.RawURLEncoding.DecodeString(text) // what is none is not JSON
+		saved, _ = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxUnpacked))
+	}
+	return saved, json.Valid(saved)
+}
 
 // sayContract answers with the next contract object.
 func (t *turn) sayContract() (said Said, ok bool) {
@@ -214,15 +247,15 @@ func (t *turn) plan(play *playbook.Play, a playbook.Action) string {
 	if t.view.seen.From == nil && len(t.view.seen.Results) == 0 {
 		return said
 	}
-	saved, err := play.Save(t.view.seen)
-	at := t.view.latest
-	if err != nil || len(saved) > maxMemory { // the newest results stay in the scratchpad for a while
-		saved, at = t.view.seen.From, t.view.known
+	if saved, err := play.Save(t.view.seen); err == nil {
+		if text, ok := packed(saved); ok {
+			return fmt.Sprintf("%s; known at turn %d: %s", said, t.view.latest, text)
+		}
 	}
-	if saved == nil {
+	if t.view.memory == "" {
 		return said
 	}
-	return fmt.Sprintf("%s; known at turn %d: %s", said, at, strings.ReplaceAll(string(saved), "<", `\u003c`))
+	return fmt.Sprintf("%s; known at turn %d: %s", said, t.view.known, t.view.memory) // newer results stay in the scratchpad for a while
 }
 
 // contractTurn is the contract object, in the order of the contract.

@@ -24,6 +24,7 @@ type view struct {
 	each                             bool   // the request is to be done for each item of a list
 	// known is the turn up to which seen.From holds all results, latest that of the newest.
 	known, latest int
+	memory        string // seen.From as the plan has it
 }
 
 // The tools by which a model says something to the agent rather than call something.
