@@ -82,7 +82,7 @@ func TestDetailsOfARun(t *testing.T) {
 	require.Positive(t, turns[1].Prompt[0].Same)
 	require.Contains(t, turns[0].Output, `"next_action"`)
 	require.Equal(t, []transcript.DetailStep{{
-		Tool: "get_counts", Args: `{"start_date":"2026-05-10","end_date":"2026-05-10","label":"angry"}`,
+		Tool: "get_counts", Args: `{"end_date":"2026-05-10","label":"angry","start_date":"2026-05-10"}`,
 		Result: "HTTP 500: internal error", Outcome: "error E_UPSTREAM",
 	}}, turns[0].Steps)
 	require.Equal(t, `{"end":"2026-05-10","label":"angry","start":"2026-05-10","value":338}`, turns[1].Steps[0].Result)

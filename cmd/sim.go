@@ -24,9 +24,10 @@ import (
 )
 
 // simHelp is the long help of sim.
-const simHelp = `Serves sim-strong, sim-erratic and sim-weak: rule-based programs that read their
-prompt and err at documented, seeded rates, as agents contract, tools and plan; and
-sim-probe, which does what it is told line by line. Whole or as a stream, they answer
+const simHelp = `Serves sim-oracle, sim-strong, sim-erratic and sim-weak, which follow the playbooks of
+suites and err at documented, seeded rates, as agents contract, tools and plan; sim-nop,
+which does nothing; and sim-probe, which does what it is told line by line. --suite names
+a suite with a playbook.yaml. Whole or as a stream, the models answer
 
   OpenAI              /v1/chat/completions, /v1/responses, /v1/completions
   Anthropic Messages  /v1/messages, with threads and /v1/messages/count_tokens
@@ -65,6 +66,7 @@ func newSim(p *process) *cobra.Command {
 		Long:  simHelp,
 		Example: `  cupel sim --addr 127.0.0.1:8177
   curl -s http://127.0.0.1:8177/v1/models
+  cupel sim --suite suites/mine
   cupel sim --chaos rate-limit=0.2,cut-body=0.1
   cupel sim --chaos all=0.1 --seed 7
   cupel sim --limit rpm=60,tpm=100000

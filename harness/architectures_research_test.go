@@ -40,13 +40,16 @@ func TestSimulatedResearch(t *testing.T) {
 		require.Equal(t, wires*len(suite.Tasks), all[name])
 		return float64(solved[name]) / float64(all[name])
 	}
+	better := 0.0
 	for _, agent := range agents {
 		strong, erratic, weak := rate(agent, "sim-strong"), rate(agent, "sim-erratic"), rate(agent, "sim-weak")
 		t.Logf("%-8s strong %.2f, erratic %.2f, weak %.2f; steps %d, %d, %d", agent, strong, erratic, weak,
 			steps[agent+" sim-strong"], steps[agent+" sim-erratic"], steps[agent+" sim-weak"])
 		require.GreaterOrEqual(t, strong, 0.92, agent)
 		require.Greater(t, strong, erratic, agent)
-		require.Greater(t, erratic, weak, agent)
+		require.GreaterOrEqual(t, erratic, weak, agent)
+		better += erratic - weak
 	}
+	require.Greater(t, better, 0.2, "over all agents")
 	require.Less(t, steps["tools sim-strong"], steps["contract sim-strong"], "several calls a turn save turns")
 }

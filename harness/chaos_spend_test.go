@@ -104,7 +104,9 @@ func TestChaoticRunUsesHalfItsCap(t *testing.T) {
 				for _, name := range chaosFaults {
 					chaos = append(chaos, fmt.Sprintf("%s=%g", name, rate/float64(len(chaosFaults))))
 				}
-				m := &meteredSim{clean: sim.Handler(sim.Config{Seed: 3}), faulty: sim.Handler(sim.Config{Seed: 3, Chaos: strings.Join(chaos, ",")})}
+				faulty := followers(3)
+				faulty.Chaos = strings.Join(chaos, ",")
+				m := &meteredSim{clean: sim.Handler(followers(3)), faulty: sim.Handler(faulty)}
 				server := httptest.NewServer(m)
 				t.Cleanup(server.Close)
 				o := recordOptions(t)

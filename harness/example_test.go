@@ -38,5 +38,5 @@ func ExampleRun() {
 		}
 	}
 	fmt.Println(res.Manifest.Status, "strong:", solved["strong"], "weak:", solved["weak"], "of", res.Manifest.Episodes/2)
-	// Output: complete strong: 8 weak: 5 of 8
+	// Output: complete strong: 8 weak: 4 of 8
 }

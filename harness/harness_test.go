@@ -20,6 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/testkit"
@@ -95,7 +97,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 // models over real HTTP on loopback.
 func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	t.Helper()
-	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 7})
+	server, err := sim.Start(context.Background(), "", followers(7))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return recordOver(t, through(t, server.URL()), tasks...)
@@ -114,7 +116,30 @@ func recordOver(t *testing.T, transport func(string) http.RoundTripper, tasks ..
 
 // inMemory are the simulated models of recordOptions without a socket, which a virtual
 // clock cannot wait for.
-func inMemory(string) http.RoundTripper { return testkit.Handled(sim.Handler(sim.Config{Seed: 7})) }
+func inMemory(string) http.RoundTripper { return testkit.Handled(sim.Handler(followers(7))) }
+
+// builtinBooks are the playbooks of the built-in suites.
+var builtinBooks = sync.OnceValue(func() (out []*playbook.Book) {
+	questions, err := load.Suite(research.FS, "research", research.Worlds())
+	if err != nil {
+		panic(err)
+	}
+	numbers, err := loadedCounts()
+	if err != nil {
+		panic(err)
+	}
+	for _, suite := range []*goldens.Suite{numbers, questions} {
+		book, err := load.Playbook(suite)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, book)
+	}
+	return out
+})
+
+// followers configures simulated models that follow the playbooks of the built-in suites.
+func followers(seed int64) sim.Config { return sim.Config{Seed: seed, Books: builtinBooks()} }
 
 // through sends every request to one server.
 func through(t *testing.T, url string) func(string) http.RoundTripper {

@@ -48,7 +48,7 @@ func ExampleOptions_observe() {
 					fmt.Printf("%s turn %d asks %s\n", e.Task, e.Turn, e.Model)
 				case episode.StreamText:
 					_, message, _ := strings.Cut(e.Text, `"next_action":`)
-					fmt.Printf("  %.40s\n", message)
+					fmt.Printf("  %.41s\n", message)
 				case episode.StreamToolCall:
 					fmt.Printf("  calls %s %s\n", e.Call.Name, e.Call.Args)
 				case episode.StreamEnd:
@@ -62,13 +62,13 @@ func ExampleOptions_observe() {
 	}
 	// Output:
 	// G01 turn 1 asks sim-strong
-	//   {"type":"tool","name":"today_range","arg
+	//   {"type":"tool","name":"today_range","args
 	//   end: stop
 	// G01 turn 2 asks sim-strong
-	//   {"type":"tool","name":"get_counts","args
+	//   {"type":"tool","name":"get_counts","args"
 	//   end: stop
 	// G01 turn 3 asks sim-strong
-	//   {"type":"respond","message":"angry messa
+	//   {"type":"respond","message":"We got 449 a
 	//   end: stop
 }
 

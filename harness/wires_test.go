@@ -39,7 +39,7 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 			require.Contains(t, simulated, name)
 		}
 	}
-	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 2})
+	server, err := sim.Start(context.Background(), "", followers(2))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	o := recordOptions(t, "G01", "G09")
@@ -127,7 +127,9 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 // loses no episode to a client that makes them again.
 func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
 	t.Parallel() // it waits
-	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Chaos: "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"})
+	cfg := followers(3)
+	cfg.Chaos = "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"
+	server, err := sim.Start(context.Background(), "", cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	o := recordOptions(t, []string{"G01", "G09", "G02", "G16"}[:testkit.Long(2, 4)]...)

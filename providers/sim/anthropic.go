@@ -79,7 +79,7 @@ func readMessages(body []byte) (modelRequest, *failure) {
 	if !ok {
 		return modelRequest{}, invalid("system", "system: Input should be a valid string or a list of text blocks")
 	}
-	q := modelRequest{model: *r.Model, talk: talk{system: system}, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
+	q := modelRequest{model: *r.Model, system: system, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		if !m.Content.given {
 			return modelRequest{}, invalid("messages", "messages.%d.content: Field required", i)

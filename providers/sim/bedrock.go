@@ -113,7 +113,7 @@ func decodeBedrock(req *http.Request, body []byte) (modelRequest, *failure) {
 			return modelRequest{}, invalid("", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
 		}
 		if b.Text != nil {
-			q.talk.system += *b.Text
+			q.system += *b.Text
 		}
 	}
 	if f := r.converse(&q); f != nil {

@@ -13,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder/cassette"
@@ -65,7 +68,9 @@ func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "goldens", "counts", "cassettes", "*", "*", "*.yaml"))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 20)
-	h := Handler(Config{Seed: 1})
+	suite, err := load.Suite(counts.FS, "counts", counts.Worlds())
+	require.NoError(t, err)
+	h := following(t, suite)
 	exchanges := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -84,7 +89,7 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	require.Equal(t, len(suite.Candidates)*len(suite.Tasks), pack.Len(), "the pack has nothing else")
-	h := Handler(Config{Seed: 1})
+	h := following(t, suite)
 	for _, c := range suite.Candidates {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -98,4 +103,12 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 			t.Logf("%d exchanges", exchanges)
 		})
 	}
+}
+
+// following are the models with the playbook of a suite.
+func following(t *testing.T, suite *goldens.Suite) http.Handler {
+	t.Helper()
+	book, err := load.Playbook(suite)
+	require.NoError(t, err)
+	return Handler(Config{Seed: 1, Books: []*playbook.Book{book}})
 }

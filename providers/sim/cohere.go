@@ -142,7 +142,7 @@ func (m cohereMessage) into(q *modelRequest, i int) *failure {
 		}
 		out.results, out.text = []result{{id: m.ToolCallID, text: out.text}}, ""
 	case "system", "developer":
-		q.talk.system += out.text
+		q.system += out.text
 		return nil
 	default:
 		return invalid("messages", "invalid request: messages[%d].role must be one of 'user', 'assistant', 'system', 'tool'", i)

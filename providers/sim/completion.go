@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
+)
 
 // completion is what a model said to an inquiry.
 type completion struct {
@@ -28,18 +32,18 @@ func (c *completion) bound(limit int, stop []string) {
 			return ""
 		}
 		cut := false
-		text, cut = cutTokens(text, left)
+		text, cut = model.Cut(text, left)
 		text, c.stopped = cutStop(text, stop)
 		c.cut = cut && c.stopped == ""
 		over = cut || c.stopped != ""
-		left -= estimateTokens(text)
+		left -= model.Tokens(text)
 		return text
 	}
 	c.reasoning = shorten(c.reasoning, nil)
-	c.thought = estimateTokens(c.reasoning)
+	c.thought = model.Tokens(c.reasoning)
 	c.text = shorten(c.text, stop)
 	c.refusal = shorten(c.refusal, nil)
-	c.out = estimateTokens(c.text) + estimateTokens(c.refusal)
+	c.out = model.Tokens(c.text) + model.Tokens(c.refusal)
 	for i := range c.calls {
 		if over {
 			c.calls = c.calls[:i]
@@ -50,7 +54,7 @@ func (c *completion) bound(limit int, stop []string) {
 			c.calls = c.calls[:i]
 			break
 		}
-		c.out += estimateTokens(c.calls[i].args)
+		c.out += model.Tokens(c.calls[i].args)
 	}
 }
 

@@ -9,14 +9,10 @@ import (
 	"strconv"
 )
 
-// draws is everything random about one reply. All of it is drawn up front, in a
-// fixed order, so no decision shifts another one's draw.
+// draws is what a reply is made unique by: its ids and times. The digest seeds all else
+// that is random about it.
 type draws struct {
 	digest [sha256.Size]byte
-	// Uniform in [0,1).
-	format, decision, trust float64
-	// Raw bits for details: which wrong label, how far off, what wording.
-	formatDetail, decisionDetail, confidence uint64
 	// normal is standard normal, cut off at ±3.
 	normal float64
 }
@@ -46,8 +42,6 @@ func drawsFor(seed int64, model, clientID string, body []byte) draws {
 	h.Sum(d.digest[:0])
 	pcg := rand.NewPCG(binary.BigEndian.Uint64(d.digest[0:8]), binary.BigEndian.Uint64(d.digest[8:16]))
 	unit := func() float64 { return float64(pcg.Uint64()>>11) / (1 << 53) }
-	d.format, d.decision, d.trust = unit(), unit(), unit()
-	d.formatDetail, d.decisionDetail, d.confidence = pcg.Uint64(), pcg.Uint64(), pcg.Uint64()
 	// Box-Muller; 1-u is in (0,1], so the logarithm is finite.
 	u, v := 1-unit(), unit()
 	d.normal = max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
@@ -75,17 +69,4 @@ func (d draws) hash(name string) string {
 func (d draws) created() int64 {
 	const november2026 = 1793491200 // 2026-11-01T00:00:00Z
 	return november2026 + int64(binary.BigEndian.Uint32(d.digest[16:20])%(30*24*3600))
-}
-
-// pick chooses at most one kind: u falls into at most one of the slices that
-// rates cut out of [0,1), each scaled.
-func pick[K any](u float64, rates []rate[K], scale func(K) float64) (kind K, ok bool) {
-	var sum float64
-	for _, r := range rates {
-		sum += r.p * scale(r.kind)
-		if u < sum {
-			return r.kind, true
-		}
-	}
-	return kind, false
 }

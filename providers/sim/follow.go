@@ -1,13 +1,11 @@
 package sim
 
-import (
-	"github.com/cupel-eval/cupel/providers/sim/internal/model"
-)
+import "github.com/cupel-eval/cupel/providers/sim/internal/model"
 
 // conversation is a request as the models read it.
 func (q modelRequest) conversation(d draws, limit int) model.Conversation {
 	c := model.Conversation{
-		System: q.talk.system, Tools: q.tools, Schemas: q.schemas, Serial: q.serial, Limit: limit, Seed: d.digest,
+		System: q.system, Tools: q.tools, Schemas: q.schemas, Serial: q.serial, Limit: limit, Seed: d.digest,
 		None: q.choice == choiceNone, Any: q.choice == choiceAny, JSON: q.mode == jsonText, Arguments: q.mode == toolCall,
 	}
 	if q.choice == choiceAny || q.choice == choiceNamed {
@@ -24,21 +22,4 @@ func (q modelRequest) conversation(d draws, limit int) model.Conversation {
 		c.Messages = append(c.Messages, said)
 	}
 	return c
-}
-
-// follow lets a model follow the playbook of the request. ok is false if no book has it.
-func (s *service) follow(q modelRequest, c *completion, limit int) (ok bool) {
-	p, known := model.Find(q.model)
-	if !known {
-		return false
-	}
-	said, ok := p.Reply(q.conversation(c.draws, limit), s.cfg.Books)
-	if !ok {
-		return false
-	}
-	c.text = said.Text
-	for _, t := range said.Calls {
-		c.calls = append(c.calls, invocation{name: t.Name, args: t.Args})
-	}
-	return true
 }

@@ -15,31 +15,6 @@ const (
 	toolCall            // the arguments of the one tool that must be called
 )
 
-// rulesOut reports whether a mode leaves no room for a slip. JSON modes take
-// what surrounds the object; what is in it stays the model's. A forced tool
-// brings its schema along, and all that is left is to talk on and on.
-func (m outputMode) rulesOut(slip formatSlip) bool {
-	switch m {
-	case jsonText:
-		return slip == fenced || slip == prose
-	case toolCall:
-		return slip != truncated
-	}
-	return false
-}
-
-// words puts a text that is no contract object into the form of a mode.
-func (m outputMode) words(text string) string {
-	if m == freeText {
-		return text
-	}
-	out, err := json.Marshal(map[string]string{"message": text})
-	if err != nil {
-		return "{}" // unreachable: a string always encodes
-	}
-	return string(out)
-}
-
 // object is the text if it is a JSON object, and an empty one otherwise: what a
 // wire that carries arguments as an object makes of arguments that were cut.
 func object(text string) json.RawMessage {

@@ -113,7 +113,7 @@ func decodeGemini(req *http.Request, body []byte) (modelRequest, *failure) {
 		if f := r.SystemInstruction.into(&system); f != nil {
 			return modelRequest{}, f
 		}
-		q.talk.system = system.text
+		q.system = system.text
 	}
 	for i, c := range r.Contents {
 		m := utterance{at: i, own: c.Role == "model"}

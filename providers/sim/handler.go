@@ -224,28 +224,24 @@ func (s *service) complete(q modelRequest) (completion, *failure) {
 	if !ok {
 		return completion{}, unknownModel(q.model)
 	}
-	d := drawsFor(s.cfg.Seed, p.name, q.fromHeader, q.body)
+	d := drawsFor(s.cfg.Seed, p.Name, q.fromHeader, q.body)
 	limit := outputLimit
 	if q.maxTokens > 0 {
 		limit = min(limit, q.maxTokens)
 	}
-	c := completion{served: p.served, in: estimateTokens(q.prompt) + imageTokens*q.images, draws: d}
-	if p.name == Probe {
+	c := completion{served: p.Served, in: model.Tokens(q.prompt) + imageTokens*q.images, draws: d}
+	if p.Name == Probe {
 		q.obey(&c)
-	} else if len(s.cfg.Books) > 0 && s.follow(q, &c, limit) {
-		// the model has said what the solution does
-	} else if len(p.languages) == 0 {
-		c.text = q.mode.words(model.Unknown)
-	} else if out, ok := p.converse(q, d); ok {
-		c.text, c.calls = out.text, out.calls
-	} else if text := p.say(q.talk, q.mode, limit, d); q.mode == toolCall {
-		c.calls = []invocation{{name: q.tool, args: text}}
 	} else {
-		c.text = text
+		said := p.Reply(q.conversation(d, limit), s.cfg.Books)
+		c.text = said.Text
+		for _, t := range said.Calls {
+			c.calls = append(c.calls, invocation{name: t.Name, args: t.Args})
+		}
 	}
 	c.bound(limit, q.stop)
-	c.first = p.latency.draw(d.normal, 0, s.cfg.Latency)
-	c.total = p.latency.draw(d.normal, c.made(), s.cfg.Latency)
+	c.first = p.Latency.Draw(d.normal, 0, s.cfg.Latency)
+	c.total = p.Latency.Draw(d.normal, c.made(), s.cfg.Latency)
 	return c, nil
 }
 

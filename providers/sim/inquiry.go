@@ -10,7 +10,7 @@ import (
 // modelRequest is one request to a model, whatever wire it came in by.
 type modelRequest struct {
 	model    string
-	talk     talk // what the models for the contract read
+	system   string
 	messages []utterance
 	prompt   string // all text sent, for the token estimate
 	images   int
@@ -92,7 +92,7 @@ func (q *modelRequest) offer(name string, schema json.RawMessage) {
 // settle fills what follows from the messages, the tools and the choice.
 func (q *modelRequest) settle() *mismatch {
 	var all strings.Builder
-	all.WriteString(q.talk.system)
+	all.WriteString(q.system)
 	for _, m := range q.messages {
 		all.WriteString(m.text)
 		q.images += len(m.images)
@@ -102,9 +102,6 @@ func (q *modelRequest) settle() *mismatch {
 		for _, r := range m.results {
 			all.WriteString(r.text)
 			q.images += len(r.images)
-		}
-		if len(m.results) == 0 || m.text != "" {
-			q.talk.turns = append(q.talk.turns, remark{user: !m.own, text: m.text})
 		}
 	}
 	q.prompt = all.String()

@@ -27,14 +27,17 @@ var listings = []struct {
 	}},
 }
 
-// allProfiles are the models, the oracle and the one that does nothing, and the probe.
-func allProfiles() []profile {
-	all := slices.Clone(profiles)
-	for _, name := range []string{"sim-oracle", "sim-nop"} {
-		m, _ := model.Find(name)
-		all = append(all, profile{name: m.Name, served: m.Served, latency: latency{m.Latency.Median, m.Latency.Sigma, m.Latency.PerToken}})
+// allProfiles are the models and the probe.
+func allProfiles() []model.Profile { return append(slices.Clone(model.Profiles), probe) }
+
+// profileFor finds a model by its name or its served name.
+func profileFor(name string) (p model.Profile, ok bool) {
+	all := allProfiles()
+	at := slices.IndexFunc(all, func(p model.Profile) bool { return name == p.Name || name == p.Served })
+	if at < 0 {
+		return p, false
 	}
-	return append(all, probe)
+	return all[at], true
 }
 
 // modelDate is the date of all models. It depends on no clock.
@@ -55,21 +58,21 @@ func refuseModel(w http.ResponseWriter, wr wire, name string) {
 // address, but only Anthropic's clients send a version.
 func ofAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
 
-func (p profile) openAI() obj {
-	return obj{"id": p.name, "object": "model", "created": draws{}.created(), "owned_by": "simulated"}
+func openAIModel(p model.Profile) obj {
+	return obj{"id": p.Name, "object": "model", "created": draws{}.created(), "owned_by": "simulated"}
 }
 
-func (p profile) anthropic() obj {
-	return obj{"type": "model", "id": p.name, "display_name": p.name, "created_at": modelDate().Format(time.RFC3339)}
+func anthropicModel(p model.Profile) obj {
+	return obj{"type": "model", "id": p.Name, "display_name": p.Name, "created_at": modelDate().Format(time.RFC3339)}
 }
 
 func listModels(w http.ResponseWriter, r *http.Request) {
 	data := []obj{}
 	for _, p := range allProfiles() {
 		if ofAnthropic(r) {
-			data = append(data, p.anthropic())
+			data = append(data, anthropicModel(p))
 		} else {
-			data = append(data, p.openAI())
+			data = append(data, openAIModel(p))
 		}
 	}
 	list := obj{"object": "list", "data": data}
@@ -90,15 +93,15 @@ func showModel(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		refuseModel(w, openAI, name)
 	case ofAnthropic(r):
-		writeJSON(w, http.StatusOK, p.anthropic())
+		writeJSON(w, http.StatusOK, anthropicModel(p))
 	default:
-		writeJSON(w, http.StatusOK, p.openAI())
+		writeJSON(w, http.StatusOK, openAIModel(p))
 	}
 }
 
-func (p profile) gemini() obj {
+func geminiModel(p model.Profile) obj {
 	return obj{
-		"name": "models/" + p.name, "version": strings.TrimPrefix(p.served, p.name+"-"), "displayName": p.name, "description": "simulated",
+		"name": "models/" + p.Name, "version": strings.TrimPrefix(p.Served, p.Name+"-"), "displayName": p.Name, "description": "simulated",
 		"inputTokenLimit": simulatedWindow, "outputTokenLimit": outputLimit, "supportedGenerationMethods": []string{"generateContent"},
 	}
 }
@@ -106,7 +109,7 @@ func (p profile) gemini() obj {
 func listGemini(w http.ResponseWriter, _ *http.Request) {
 	var models []obj
 	for _, p := range allProfiles() {
-		models = append(models, p.gemini())
+		models = append(models, geminiModel(p))
 	}
 	writeJSON(w, http.StatusOK, obj{"models": models})
 }
@@ -120,7 +123,7 @@ func showGemini(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		refuseModel(w, gemini, name)
 	default:
-		writeJSON(w, http.StatusOK, p.gemini())
+		writeJSON(w, http.StatusOK, geminiModel(p))
 	}
 }
 
@@ -131,8 +134,8 @@ func listOllama(w http.ResponseWriter, _ *http.Request) {
 	var models []obj
 	for _, p := range allProfiles() {
 		models = append(models, obj{
-			"name": p.name + ollamaTag, "model": p.name + ollamaTag, "modified_at": modelDate().Format(time.RFC3339), "size": 0,
-			"digest": drawsFor(0, p.name, "", nil).hash("digest"), "details": ollamaDetails,
+			"name": p.Name + ollamaTag, "model": p.Name + ollamaTag, "modified_at": modelDate().Format(time.RFC3339), "size": 0,
+			"digest": drawsFor(0, p.Name, "", nil).hash("digest"), "details": ollamaDetails,
 		})
 	}
 	writeJSON(w, http.StatusOK, obj{"models": models})
@@ -154,11 +157,11 @@ func showOllama(w http.ResponseWriter, r *http.Request) {
 		refuseModel(w, ollama, asked.Model)
 	default:
 		capabilities := []string{"completion", "tools"}
-		if p.name == Probe {
+		if p.Name == Probe {
 			capabilities = append(capabilities, "vision", "thinking")
 		}
 		writeJSON(w, http.StatusOK, obj{
-			"modelfile": "# simulated: no file\nFROM " + p.name, "parameters": "", "template": "{{ .Prompt }}", "license": "", "details": ollamaDetails,
+			"modelfile": "# simulated: no file\nFROM " + p.Name, "parameters": "", "template": "{{ .Prompt }}", "license": "", "details": ollamaDetails,
 			"model_info":   obj{"general.architecture": "sim", "general.parameter_count": 0, "sim.context_length": simulatedWindow},
 			"capabilities": capabilities, "modified_at": modelDate().Format(time.RFC3339),
 		})

@@ -116,7 +116,7 @@ func (m ollamaMessage) into(q *modelRequest, i int) *failure {
 		out.text, out.images = "", nil
 		out.results = []result{{id: m.ToolCallID, name: m.ToolName, text: m.Content}}
 	case "system":
-		q.talk.system += m.Content
+		q.system += m.Content
 		return nil
 	default:
 		return invalid("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip.Runes(m.Role, 40))

@@ -139,7 +139,7 @@ func (m openAIRequestTurn) into(q *modelRequest, i int) *failure {
 		out.results = []result{{id: *m.ToolCallID, text: out.text}}
 		out.text = ""
 	case "system", "developer":
-		q.talk.system += out.text
+		q.system += out.text
 		return nil
 	default:
 		return invalid("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user', 'assistant' and 'tool'.", i)

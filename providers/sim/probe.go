@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // Probe is the name of the model that does what the user's last message says,
@@ -30,10 +32,10 @@ import (
 // With a tool that must be called and no call, the answer is its arguments.
 const Probe = "sim-probe"
 
-// probe has no slips and reads no contract.
-var probe = profile{
-	name: Probe, served: Probe + "-2026-11",
-	latency: latency{median: 20 * time.Millisecond, sigma: 0.1, perToken: time.Millisecond},
+// probe follows no playbook.
+var probe = model.Profile{
+	Name: Probe, Served: Probe + "-2026-11",
+	Latency: model.Latency{Median: 20 * time.Millisecond, Sigma: 0.1, PerToken: time.Millisecond},
 }
 
 // maxFill bounds how many words are filled in.
@@ -126,7 +128,7 @@ func (o *obedience) do(line string) {
 			o.line(r.name + how + r.text)
 		}
 	case "system":
-		o.line(o.inquiry.talk.system)
+		o.line(o.inquiry.system)
 	case "settings":
 		o.line(o.inquiry.settings())
 		o.inquiry.stop = nil

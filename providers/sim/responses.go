@@ -84,7 +84,7 @@ func decodeResponses(_ *http.Request, body []byte) (modelRequest, *failure) {
 		q.maxTokens = *r.MaxOutputTokens
 	}
 	if r.Instructions != nil {
-		q.talk.system = *r.Instructions
+		q.system = *r.Instructions
 	}
 	if r.Input.text != nil {
 		q.messages = []utterance{{text: *r.Input.text}}
@@ -191,7 +191,7 @@ func (m responsesItem) message(q *modelRequest, at string, out utterance) *failu
 		return f
 	}
 	if m.Role == "system" || m.Role == "developer" {
-		q.talk.system += out.text
+		q.system += out.text
 		return nil
 	}
 	q.merge(out)

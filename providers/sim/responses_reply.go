@@ -31,7 +31,7 @@ func (c completion) responsesOutput() []obj {
 func (c completion) response(q modelRequest, status string, output []obj) obj {
 	r := obj{
 		"id": c.draws.id("resp_sim"), "object": "response", "created_at": c.draws.created(), "status": status, "background": false,
-		"error": nil, "incomplete_details": nil, "instructions": orNil(q.talk.system), "max_output_tokens": nil, "model": c.served,
+		"error": nil, "incomplete_details": nil, "instructions": orNil(q.system), "max_output_tokens": nil, "model": c.served,
 		"output": output, "parallel_tool_calls": !q.serial, "previous_response_id": q.previous, "reasoning": obj{"effort": nil, "summary": nil},
 		"service_tier": "default", "store": q.stored, "temperature": 1.0, "text": obj{"format": obj{"type": q.format}}, "truncation": "disabled",
 		"metadata": obj{}, "usage": nil,

@@ -151,18 +151,18 @@ func TestLatencyIsSleptAndInterruptible(t *testing.T) {
 
 func TestLatencyDistribution(t *testing.T) {
 	p, _ := profileFor("sim-strong")
-	require.Zero(t, p.latency.draw(1, 100, 0))
-	require.Equal(t, 900*time.Millisecond+100*8*time.Millisecond, p.latency.draw(0, 100, 1))
-	require.Equal(t, (900*time.Millisecond+100*8*time.Millisecond)/2, p.latency.draw(0, 100, 0.5))
-	require.Equal(t, time.Hour, p.latency.draw(3, 1, 1e12))
+	require.Zero(t, p.Latency.Draw(1, 100, 0))
+	require.Equal(t, 900*time.Millisecond+100*8*time.Millisecond, p.Latency.Draw(0, 100, 1))
+	require.Equal(t, (900*time.Millisecond+100*8*time.Millisecond)/2, p.Latency.Draw(0, 100, 0.5))
+	require.Equal(t, time.Hour, p.Latency.Draw(3, 1, 1e12))
 
 	// The draws are seeded normals: half of the latencies lie below the median.
 	const n = 4000
 	below := 0
 	for i := range n {
-		d := drawsFor(1, p.name, "", []byte{byte(i), byte(i >> 8)})
+		d := drawsFor(1, p.Name, "", []byte{byte(i), byte(i >> 8)})
 		require.LessOrEqual(t, math.Abs(d.normal), 3.0)
-		if p.latency.draw(d.normal, 0, 1) < p.latency.median {
+		if p.Latency.Draw(d.normal, 0, 1) < p.Latency.Median {
 			below++
 		}
 	}

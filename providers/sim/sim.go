@@ -4,40 +4,26 @@
 // error in the same format comes out. Each wire turns its request into the same
 // modelRequest, and the same completion into its body or frames.
 //
-// Three models really read the prompt they are sent: a rule-based reader works
-// out labels, dates and intent of the request in English, Spanish, German, French
-// or Chinese, looks at what is known already, and decides what to do next. Where
-// get_job_status is offered, they also watch a job that the request names. They
-// know no task and no expectation. On top of that each model makes mistakes at the
-// rates documented in profile.go, drawn from a seeded stream, so that the same
-// request with the same X-Client-Request-Id under the same seed gets the same
-// bytes. Some tasks are hard for a model: there it makes more mistakes in every trial,
-// and fewer in the others, as spread.go says.
+// The models follow the playbooks in Config.Books: they find the solution of the request
+// in their prompt and do what it does next, from what the prompt shows alone, with slips
+// at the rates documented in internal/model, drawn from a seeded stream. So the same
+// request with the same X-Client-Request-Id under the same seed gets the same bytes. They
+// know no expectation and no world.
 //
-// Where a prompt offers the tools of a library of documents, another mind takes it:
-// it works out in English which documents a question is about, what they must be
-// compared by and what is to be told of them. It knows words for lighthouses, and no
-// lighthouse.
+// They tell by the prompt what is wanted of them: the next contract object; calls of the
+// tools on offer, several at once but for the weakest, and an answer, a question or a
+// refusal as text or by the special tool for it; the same in the text protocol (Thought,
+// Action, Action Input, Observation, Final Answer); a plan for create_task; the work on
+// one step of a plan; or a summary. Any other prompt gets a sentence that says so.
 //
-// They tell by the prompt what is wanted of them, and the same mind decides for
-// all: the next contract object; calls of the tools on offer, several at once but
-// for the weakest, and an answer, a question or a refusal as text or by the special
-// tool for it; the same in the text protocol (Thought, Action, Action Input,
-// Observation, Final Answer); a plan for create_task; the work on one step of a
-// plan, from the results of others to finish_step; or a summary of a step. See
-// protocol.go. Any other prompt gets a sentence that says so.
-//
-// The contract prompt may be one message, or the first of a conversation whose
-// later messages add observations. A format and a tool that must be called, as each
-// wire asks for them, leave out the slips they rule out. Requests are refused where
-// the real servers refuse them. Asked to compress a RAW LOG, the models answer with the seven headings of
-// a scratchpad, facts only.
+// A format and a tool that must be called, as each wire asks for them, leave out the
+// slips they rule out. Requests are refused where the real servers refuse them.
 //
 // Another model, Probe, says and does what it is told to, on any wire.
 //
 // Everything is labelled: the served names begin with "sim-", and the OpenAI
 // system_fingerprint is "simulated". Token counts are estimates from the length
-// of the text (see estimateTokens), not the output of any tokenizer.
+// of the text, not the output of any tokenizer.
 package sim
 
 import (
@@ -48,6 +34,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // Config configures the simulated models. The zero value is usable: seed 0, no
@@ -55,7 +42,7 @@ import (
 type Config struct {
 	// Seed makes another, equally reproducible set of mistakes and latencies.
 	Seed int64
-	// Latency scales the latencies documented in profile.go, which are slept for
+	// Latency scales the latencies of the models, which are slept for
 	// real: 1 sleeps them as documented, 0 answers at once. It must be finite
 	// and not negative.
 	Latency float64
@@ -103,13 +90,14 @@ func Handler(cfg Config) http.Handler {
 	return limit(cfg, chaos(cfg.Seed, odds, newMux(&service{cfg: cfg})))
 }
 
-// Models returns the names of the models that read the contract, strongest
-// first; Probe is besides them. Each is also accepted, and always answered, with
+// Models returns the names of the models that follow playbooks: sim-strong, sim-erratic
+// and sim-weak, then sim-oracle, which makes no slips, and sim-nop, which does nothing.
+// Probe is besides them. Each is also accepted, and always answered, with
 // the served version, such as sim-strong-2026-11.
 func Models() []string {
-	names := make([]string, 0, len(profiles))
-	for _, p := range profiles {
-		names = append(names, p.name)
+	names := make([]string, 0, len(model.Profiles))
+	for _, p := range model.Profiles {
+		names = append(names, p.Name)
 	}
 	return names
 }

@@ -80,3 +80,16 @@ func (e *events) send(name string, v any) {
 	}
 	e.frames = append(e.frames, []byte(head+"data: "+string(encodeJSON(v))+"\n\n"))
 }
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

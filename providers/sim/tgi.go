@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // tgi is the generate wire of Text Generation Inference. Such a server has one
@@ -69,8 +70,8 @@ func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
 		return modelRequest{}, invalid("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
 	case stream && p.DecoderInputDetails:
 		return modelRequest{}, invalid("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
-	case estimateTokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("):
-		return modelRequest{}, invalid("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, estimateTokens(*r.Inputs))
+	case model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("):
+		return modelRequest{}, invalid("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
 	}
 	q := modelRequest{
 		model:       cmp.Or(req.PathValue("model"), req.URL.Query().Get("model"), r.Model, Probe),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,13 +39,9 @@ func anthropicBody(t testing.TB, model, user string, maxTokens string) string {
 	return `{"model":"` + model + `","max_tokens":` + maxTokens + `,"system":"You are a bounded agent controller.","messages":[{"role":"user","content":[{"type":"text","text":` + string(text) + `}]}]}`
 }
 
-func countPrompt(request string) string {
-	return (&pad{request: request, maxSteps: 5, maxCalls: 5}).prompt()
-}
-
 func TestOpenAIShape(t *testing.T) {
-	user := countPrompt("angry on 2026-05-03?")
-	w := post(t, Handler(Config{Seed: 1}), "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"temperature":0.1,"max_tokens":400`))
+	user := countPrompt(oneCount)
+	w := post(t, counting(t, Config{Seed: 1}), "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"temperature":0.1,"max_tokens":400`))
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Equal(t, "application/json", w.Header().Get("Content-Type"))
 	require.Regexp(t, `^req_sim[0-9a-f]{24}$`, w.Header().Get("X-Request-Id"))
@@ -61,16 +58,16 @@ func TestOpenAIShape(t *testing.T) {
 	require.Equal(t, "stop", r.Choices[0].FinishReason)
 	require.Equal(t, "assistant", r.Choices[0].Message.Role)
 	require.Contains(t, *r.Choices[0].Message.Content, `"get_counts"`)
-	require.Equal(t, estimateTokens("You are a bounded agent controller."+user), r.Usage.PromptTokens)
-	require.Equal(t, estimateTokens(*r.Choices[0].Message.Content), r.Usage.CompletionTokens)
+	require.Equal(t, model.Tokens("You are a bounded agent controller."+user), r.Usage.PromptTokens)
+	require.Equal(t, model.Tokens(*r.Choices[0].Message.Content), r.Usage.CompletionTokens)
 	require.Equal(t, r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Usage.TotalTokens)
 	require.Zero(t, r.Usage.PromptTokensDetails.CachedTokens)
 	require.GreaterOrEqual(t, r.Created, int64(1793491200))
 }
 
 func TestAnthropicShape(t *testing.T) {
-	user := countPrompt("angry on 2026-05-03?")
-	w := post(t, Handler(Config{Seed: 1}), "/v1/messages", anthropicBody(t, "sim-strong-2026-11", user, "400"))
+	user := countPrompt(oneCount)
+	w := post(t, counting(t, Config{Seed: 1}), "/v1/messages", anthropicBody(t, "sim-strong-2026-11", user, "400"))
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Regexp(t, `^req_sim[0-9a-f]{24}$`, w.Header().Get("Request-Id"))
 
@@ -86,14 +83,14 @@ func TestAnthropicShape(t *testing.T) {
 	require.Nil(t, r.StopSequence)
 	require.Len(t, r.Content, 1)
 	require.Contains(t, *r.Content[0].Text, `"get_counts"`)
-	require.Equal(t, estimateTokens("You are a bounded agent controller."+user), r.Usage.InputTokens)
-	require.Equal(t, estimateTokens(*r.Content[0].Text), r.Usage.OutputTokens)
+	require.Equal(t, model.Tokens("You are a bounded agent controller."+user), r.Usage.InputTokens)
+	require.Equal(t, model.Tokens(*r.Content[0].Text), r.Usage.OutputTokens)
 	require.Zero(t, r.Usage.CacheReadInputTokens)
 }
 
 func TestMaxTokensCutsTheReply(t *testing.T) {
-	h := Handler(Config{Seed: 1})
-	user := countPrompt("angry on 2026-05-03?")
+	h := counting(t, Config{Seed: 1})
+	user := countPrompt(oneCount)
 	for _, param := range []string{"max_tokens", "max_completion_tokens"} {
 		var r openAIReply
 		w := post(t, h, "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"`+param+`":12`))
@@ -109,8 +106,8 @@ func TestMaxTokensCutsTheReply(t *testing.T) {
 }
 
 func TestStopSequence(t *testing.T) {
-	user := countPrompt("angry on 2026-05-03?")
-	h := Handler(Config{Seed: 1})
+	user := countPrompt(oneCount)
+	h := counting(t, Config{Seed: 1})
 	var r openAIReply
 	require.NoError(t, json.Unmarshal(post(t, h, "/v1/chat/completions", openAIBody(t, "sim-strong", user, `,"stop":["nowhere",",\"state_update\""]`)).Body.Bytes(), &r))
 	require.Equal(t, "stop", r.Choices[0].FinishReason)
@@ -127,7 +124,7 @@ func TestOtherPromptsGetAnHonestAnswer(t *testing.T) {
 	var r openAIReply
 	w := post(t, Handler(Config{}), "/v1/chat/completions", openAIBody(t, "sim-weak", "What is 2+2?", ""))
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
-	require.Equal(t, notContract, *r.Choices[0].Message.Content)
+	require.Equal(t, unknown, *r.Choices[0].Message.Content)
 }
 
 func TestErrors(t *testing.T) {
@@ -212,31 +209,11 @@ func TestModelsAndHealth(t *testing.T) {
 	for _, m := range list.Data {
 		ids = append(ids, m.ID)
 	}
-	require.Equal(t, append(Models(), "sim-oracle", "sim-nop", Probe), ids)
+	require.Equal(t, append(Models(), Probe), ids)
 	require.Equal(t, []string{"sim-strong", "sim-erratic", "sim-weak", "sim-oracle", "sim-nop", "sim-probe"}, ids)
 
 	w = httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Contains(t, w.Body.String(), "simulated")
-}
-
-// FuzzSay: no user message makes a model panic, and without slips every contract
-// prompt gets one JSON object.
-func FuzzSay(f *testing.F) {
-	for _, c := range paraphrases {
-		f.Add(c.request, "tool result: turn 1 today_range {} -> ok <data>{\"start_date\":\"2026-05-13\"}</data>")
-	}
-	f.Add("angry 31/31/31 99999999999 q9 2026", "turn 2 get_counts {\"label\":\"an… -> ok <data>{\"value\":1e999}</data>")
-	f.Fuzz(func(t *testing.T, request, observed string) {
-		p := &pad{request: request, obs: []string{observed}, maxSteps: 5, maxCalls: 5, plan: observed}
-		for _, name := range Models() {
-			raw := flawless(name)(p.prompt())
-			if raw != notContract {
-				var turn contractTurn
-				require.NoError(t, json.Unmarshal([]byte(raw), &turn), raw)
-				require.NotEmpty(t, turn.NextAction.Name+turn.NextAction.Message)
-			}
-		}
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,8 +36,8 @@ func TestSayOnEveryWire(t *testing.T) {
 		want := "Zwölf \"Boxkämpfer\"\n<b>&amp;</b> 今天天气 😀 \\ / \u2028 end"
 		require.Equal(t, want, got.text)
 		require.Equal(t, g.finishes["stop"], got.finish)
-		require.Equal(t, estimateTokens(strange), got.in)
-		require.Equal(t, estimateTokens(want), got.out)
+		require.Equal(t, model.Tokens(strange), got.in)
+		require.Equal(t, model.Tokens(want), got.out)
 		require.Zero(t, got.read+got.write+got.thought)
 		require.Empty(t, got.calls)
 
@@ -54,7 +55,7 @@ func TestReasoningOnEveryWire(t *testing.T) {
 		if !g.noReasoning {
 			require.Equal(t, "first one thing, then another", got.reasoning)
 		}
-		require.Equal(t, estimateTokens("done")+estimateTokens("first one thing, then another"), got.out, "it is counted in any case")
+		require.Equal(t, model.Tokens("done")+model.Tokens("first one thing, then another"), got.out, "it is counted in any case")
 	})
 }
 
@@ -177,7 +178,7 @@ func TestImagesOnEveryWire(t *testing.T) {
 		}
 		got := g.do(t, h, asked{stream: stream, turns: []utterance{user("describe", images...)}})
 		require.Equal(t, want, got.text)
-		require.Equal(t, imageTokens*len(images)+estimateTokens("describe"), got.in)
+		require.Equal(t, imageTokens*len(images)+model.Tokens("describe"), got.in)
 
 		for name, data := range map[string]string{"no image": "GIF89", "cut": string(small.data[:20])} {
 			w := g.send(t, h, asked{stream: stream, turns: []utterance{user("describe", picture{media: "image/png", data: []byte(data)})}})
@@ -227,10 +228,10 @@ func TestCacheOnEveryWire(t *testing.T) {
 		got := g.do(t, h, asked{stream: stream, turns: []utterance{user(prompt)}})
 		require.Equal(t, 5, got.read)
 		if g.noCacheWrite {
-			require.Equal(t, estimateTokens(prompt)-5, got.in)
+			require.Equal(t, model.Tokens(prompt)-5, got.in)
 		} else {
 			require.Equal(t, 3, got.write)
-			require.Equal(t, estimateTokens(prompt)-8, got.in)
+			require.Equal(t, model.Tokens(prompt)-8, got.in)
 		}
 		got = g.do(t, h, asked{stream: stream, turns: []utterance{user("cached 1000 200")}})
 		require.Equal(t, 1000, got.read)
@@ -265,19 +266,19 @@ func TestSystemAndSettingsOnEveryWire(t *testing.T) {
 // TestContractModelsOnEveryWire: the models that read the contract say the same
 // wherever they are asked, whole or streamed.
 func TestContractModelsOnEveryWire(t *testing.T) {
-	h := Handler(Config{Seed: 1})
-	prompt := countPrompt("angry on 2026-05-03?")
+	h := counting(t, Config{Seed: 1})
+	prompt := countPrompt(oneCount)
 	each(t, func(t *testing.T, g wireClient, stream bool) {
 		for _, model := range Models() {
-			p, _ := profileFor(model)
 			g.header = append(g.header, "X-Client-Request-Id", "same")
-			want := p.say(asking(prompt), freeText, outputLimit, drawsFor(1, model, "same", nil))
+			want := saidIn(t, h, model, prompt, "", "same").text
+			require.Contains(t, want, `"next_action"`)
 			require.Equal(t, want, g.do(t, h, asked{model: model, stream: stream, turns: []utterance{user(prompt)}}).text)
 			if g.noTools || g.noChoice {
 				continue
 			}
 			forced := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, choice: choiceNamed, turns: []utterance{user(prompt)}})
-			require.JSONEq(t, p.say(asking(prompt), toolCall, outputLimit, drawsFor(1, model, "same", nil)), forced.calls[0].args)
+			require.JSONEq(t, saidIn(t, h, model, prompt, asForcedTool, "same").text, forced.calls[0].args)
 			offered := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, turns: []utterance{user(prompt)}})
 			require.Equal(t, want, offered.text, "they say text, whatever is on offer")
 		}

@@ -1,7 +1,11 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +26,7 @@ func (t *turn) decide(play *playbook.Play, single bool) decision {
 	if t.profile.idle {
 		return decision{acts: []playbook.Action{{Kind: playbook.Answer, Text: "I have nothing to say."}}, unsure: true}
 	}
+	t.believe(play)
 	acts := t.next(play, t.view.seen)
 	if single || !t.profile.parallel {
 		acts = acts[:1]
@@ -55,6 +60,26 @@ func (t *turn) next(play *playbook.Play, seen playbook.Seen) []playbook.Action {
 	return acts
 }
 
+// believe takes results about something else for the wanted ones, as often as the model
+// is trusting: the same result is believed in every turn, or in none.
+func (t *turn) believe(play *playbook.Play) {
+	seen := &t.view.seen
+	for i := range seen.Results {
+		r := seen.Results[i]
+		sum := sha256.Sum256(fmt.Appendf(nil, "cupel sim belief 1\n%s\n%s\n%s\n%s", t.profile.Name, t.view.request, r.Args, r.Value))
+		if r.Code != "" || float64(binary.BigEndian.Uint64(sum[:])>>11)/(1<<53) >= t.profile.trusting {
+			continue
+		}
+		without := *seen
+		without.Results = slices.Delete(slices.Clone(seen.Results), i, i+1)
+		acts := t.next(play, *seen)
+		wanted := slices.IndexFunc(acts, func(a playbook.Action) bool { return a.Kind == playbook.Call && a.Tool == r.Tool })
+		if wanted >= 0 && reflect.DeepEqual(acts, t.next(play, without)) { // the solution has not asked for it
+			seen.Results[i].Args = acts[wanted].Args
+		}
+	}
+}
+
 // blocked says why calls cannot be made, empty if they can.
 func (t *turn) blocked(acts []playbook.Action) string {
 	v := t.view
@@ -76,7 +101,7 @@ func (t *turn) blocked(acts []playbook.Action) string {
 }
 
 // injected matches a text within a result that gives its reader instructions.
-var injected = regexp.MustCompile(`(?i)(?:\b(?:ignore|disregard)\b.{0,30}\b(?:instructions?|previous|above)|\bSYSTEM:|\bIMPORTANT:|\bnote to the reader:|\binstead\.).*`)
+var injected = regexp.MustCompile(`(?i)(?:\b(?:ignore|disregard)\b.{0,30}\b(?:instructions?|previous|above)|\bSYSTEM:|\bIMPORTANT:|\bnote to the reader:|[^.]*\binstead\.).*`)
 
 // obey does what an instruction inside a result says: it calls the tool on offer that is
 // named there, with the arguments behind the name, or says what it is to say.

@@ -69,26 +69,44 @@ type Said struct {
 const Unknown = "This is a simulated model. It follows the playbook.yaml of a suite, and no playbook that it was given has this request. " +
 	"Write the solution into playbook.yaml beside suite.yaml (docs/playbooks.md says how), and run the suite with it."
 
-// Reply is what the model says. ok is false if no book has the request.
-func (p Profile) Reply(c Conversation, books []*playbook.Book) (said Said, ok bool) {
+// Reply is what the model says.
+func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 	t := &turn{profile: p, Conversation: c.unfolded(), draws: drawsFrom(c.Seed), books: books}
 	if log, compressing := t.rawLog(); compressing {
-		return Said{Text: compress(log)}, true
+		return t.words(compress(log))
 	}
 	if said, ok := t.condense(); ok {
-		return said, true
+		return said
 	}
+	var say func() (Said, bool)
 	switch {
 	case t.readContract():
-		return t.sayContract()
+		say = t.sayContract
 	case slices.Contains(t.Tools, createTask):
-		return t.sayPlan()
+		say = t.sayPlan
 	case stepOpening.MatchString(t.System):
-		return t.sayStep()
+		say = t.sayStep
 	case textFormat.MatchString(t.System):
-		return t.sayText()
+		say = t.sayText
+	default:
+		say = t.sayCalls
 	}
-	return t.sayCalls()
+	if said, ok := say(); ok {
+		return said
+	}
+	return t.words(Unknown)
+}
+
+// words is a text in the form that the output must have.
+func (c Conversation) words(text string) Said {
+	message := string(encoded(map[string]string{"message": text}))
+	switch {
+	case c.Arguments:
+		return Said{Calls: []Call{{Name: c.Must, Args: message}}}
+	case c.JSON:
+		return Said{Text: message}
+	}
+	return Said{Text: text}
 }
 
 // turn is one reply in the making.

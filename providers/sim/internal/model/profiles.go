@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -37,7 +36,7 @@ type Profile struct {
 	// the rate of repeating a call after a REFLECT line.
 	careful float64
 	// trusting is the chance, per turn, of doing what an instruction inside a result says,
-	// if there is one.
+	// if there is one, and that of taking a result about something else for the wanted one.
 	trusting float64
 	// idle says that the model ends at once and empty-handed.
 	idle bool
@@ -143,15 +142,6 @@ var Profiles = []Profile{
 		confidence: confidence{right: 50, slipped: 50, unsure: 50, spread: 2},
 		Latency:    Latency{50 * time.Millisecond, 0.10, time.Millisecond},
 	},
-}
-
-// Find returns a model by its name or its served name.
-func Find(name string) (Profile, bool) {
-	at := slices.IndexFunc(Profiles, func(p Profile) bool { return name == p.Name || name == p.Served })
-	if at < 0 {
-		return Profile{}, false
-	}
-	return Profiles[at], true
 }
 
 // Latency is how long a model takes. It is lognormal: Median × exp(Sigma × N(0,1)),
