@@ -19,7 +19,7 @@ import (
 )
 
 // maxState bounds the state of a world, in bytes of JSON.
-const maxState = 16 << 20
+const maxState = world.MaxState
 
 // readKind reads the kind of a world and its state over those that it starts from, and
 // has the kind read the state.

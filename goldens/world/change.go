@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,7 +49,7 @@ func (w *Environment) read(ctx context.Context) (now json.RawMessage, err error)
 		now, err = w.world.State(ctx)
 		return err
 	})
-	if err == nil && now != nil {
+	if err == nil && now != nil && !bytes.Equal(now, w.spec.State) { // which loading has checked
 		err = state.Check(now, MaxState)
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ type Assertion struct {
 	//   matches  an expression of RE2 that is found in the value, a string
 	//   exists   whether there is a value
 	//   every    what every member or item is: of objects, the members that are named
-	//   some     what at least one member or item is, likewise
+	//   some     what at least one member or item is, in the same way
 	Wants map[string]any
 }
 

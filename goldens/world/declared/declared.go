@@ -24,11 +24,11 @@ const Kind = "declared"
 
 // The bounds of a declared world.
 const (
-	maxState  = 16 << 20 // bytes of a state as JSON
-	maxResult = 1 << 20  // bytes of a result as JSON
-	maxRules  = 100      // rules of a tool
-	maxLets   = 50       // names that a tool's let defines
-	maxWrites = 100      // writes of a rule
+	maxState  = world.MaxState // bytes of a state as JSON
+	maxResult = 1 << 20        // bytes of a result as JSON
+	maxRules  = 100            // rules of a tool
+	maxLets   = 50             // names that a tool's let defines
+	maxWrites = 100            // writes of a rule
 )
 
 // Tools returns the tools that have rules, in file order.

@@ -31,7 +31,7 @@ import (
 const DefaultTimeout = 10 * time.Second
 
 // MaxState bounds the state of a world, in bytes of JSON.
-const MaxState = 16 << 20
+const MaxState = world.MaxState
 
 // maxMessage bounds the message of a refusal, and the reason of a harm, in bytes.
 const maxMessage = 4 << 10
