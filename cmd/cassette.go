@@ -111,7 +111,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 }
 
 func suiteFlags(cmd *cobra.Command) {
-	cmd.Flags().String("suite", "", "suite folder, builtin:counts or builtin:research")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research")
 	cmd.Flags().String("config", config.Name, "configuration file")
 }
 

@@ -106,7 +106,7 @@ func newRun(p *process) *cobra.Command {
 // add declares the flags.
 func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("config", config.Name, "configuration file")
-	fl.String("suite", "", "suite folder, builtin:counts or builtin:research (default: the configuration's, else builtin:counts)")
+	fl.String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder for run folders (default runs)")
 	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")

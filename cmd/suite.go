@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/desk"
 	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
@@ -30,7 +31,7 @@ import (
 )
 
 // builtins are the suites inside the binary, by the name that follows "builtin:".
-var builtins = map[string]fs.FS{"counts": counts.FS, "research": research.FS}
+var builtins = map[string]fs.FS{"counts": counts.FS, "desk": desk.FS, "research": research.FS}
 
 const builtinPrefix = "builtin:"
 

@@ -1,11 +1,16 @@
 // Package desk is the built-in golden suite of a support desk whose world its tools change:
-// nothing goes in; its YAML files come out, ready for load.Suite.
+// nothing goes in; its YAML files and the recordings of its simulated models come
+// out, ready for load.Suite.
 package desk
 
 import "embed"
 
-// FS is the suite's folder: suite.yaml, playbook.yaml and tasks. It is read-only and safe
-// for concurrent use.
+// FS is the suite's folder: suite.yaml, playbook.yaml, tasks and cassettes.pack. It is
+// read-only and safe for concurrent use. To record again after a change:
 //
-//go:embed suite.yaml playbook.yaml tasks
+//	cupel run --mode record --suite goldens/desk
+//	cupel cassette pack --suite goldens/desk
+//	rm -r goldens/desk/cassettes
+//
+//go:embed suite.yaml playbook.yaml tasks cassettes.pack
 var FS embed.FS
