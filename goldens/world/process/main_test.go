@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -59,6 +60,11 @@ type asked struct {
 
 // serveWorld is what the helper process does.
 func serveWorld(how string) {
+	if raw, ok := strings.CutPrefix(how, "raw:"); ok {
+		text, _ := hex.DecodeString(raw)
+		_, _ = os.Stdout.Write(text)
+		return
+	}
 	w := &counter{out: bufio.NewWriter(os.Stdout), mcp: strings.HasPrefix(how, "mcp")}
 	switch how {
 	case "exits":

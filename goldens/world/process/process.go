@@ -225,7 +225,7 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	case err != nil:
 		return answer, fmt.Errorf("%s, request %s: read the answer: %w", w.host.kind, method, err)
 	case answer.Error != nil && method != "call":
-		return answer, fmt.Errorf("%s refuses %s: %s: %s", w.host.kind, method, answer.Error.code(), clip.Bytes(answer.Error.Message, maxMessage))
+		return answer, fmt.Errorf("%s refuses %s: %s: %s; see docs/worlds.md for what it must answer", w.host.kind, method, answer.Error.code(), clip.Bytes(answer.Error.Message, maxMessage))
 	}
 	if method != "state" {
 		one.answer = text

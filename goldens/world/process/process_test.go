@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func TestFailures(t *testing.T) {
 		"garbage":      `wrote "Hello, world!" in place of a line of JSON; write answers alone to standard output, all else to standard error`,
 		"other id":     `wrote "{\"id\":11,\"result\":1}" in place of the answer to request 1 (reset); answer each request once, with its id`,
 		"nothing":      `answered reset with neither result nor error; answer {"id": …, "result": …}`,
-		"no start":     `refuses reset: E_STATE: state has no n`,
+		"no start":     `refuses reset: E_STATE: state has no n; see docs/worlds.md for what it must answer`,
 		"floods":       `wrote a line of more than 16 MiB in answer to reset; return less, and leave out of the state what never changes`,
 		"large":        `answers state: longer than 16 MiB; leave out what never changes`,
 		"too large":    `wrote a line of more than 16 MiB in answer to state; return less, and leave out of the state what never changes`,
@@ -329,6 +330,34 @@ func FuzzAnswer(f *testing.F) {
 		require.Equal(t, tool.Error, e.Outcome)
 		require.Regexp(t, codePattern, e.Code)
 		require.LessOrEqual(t, len(e.Message), maxMessage+len("…"))
+	})
+}
+
+// FuzzLines: whatever bytes a process writes, a call ends with a result or one error of
+// bounded length.
+func FuzzLines(f *testing.F) {
+	for _, s := range []string{
+		`{"id":1,"result":1}`, "{}\n", "\x00\xff\n", `{"id":1,"result":{"content":[{"type":"text","text":"{"}]}}` + "\n", `{"id":1,"method":"ping"}` + "\n",
+		`{"id":1,"result":{"content":[],"isError":true}}` + "\n", `{"id":1,"result":{"tools":[{}],"nextCursor":"x"}}` + "\n",
+	} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, mcp bool) {
+		k := AsWorld("raw:" + hex.EncodeToString([]byte(text)))
+		k.MCP = mcp
+		c, err := start(t.Context(), Kind{Command: k.Command, Env: k.Env, Lookup: k.Lookup, Timeout: k.Timeout})
+		require.NoError(t, err)
+		c.kind = k
+		defer c.close(0)
+		for _, method := range []string{"call", "tools"} {
+			answer, err := c.ask(t.Context(), method, json.RawMessage(`{"name":"add","arguments":{},"now":"x"}`))
+			if err != nil {
+				require.Less(t, len(err.Error()), 1500)
+				return
+			}
+			require.True(t, json.Valid(answer))
+		}
 	})
 }
 
