@@ -115,7 +115,7 @@ func (p *process) prove(c *cobra.Command, cfg config.Config) (r prove.Result, er
 	case err != nil:
 		return r, err
 	case book == nil:
-		return r, exit.Usage(fmt.Errorf("suite %s has no %s, so there is nothing to prove it by; write the solutions of its tasks there, see docs/playbooks.md", suite.Path, playbook.File))
+		return r, exit.Usage(fmt.Errorf("suite %s has no %s, so there is nothing to prove it by; write the solutions of its tasks there (see docs/playbooks.md), or draft one of a recorded episode: cupel suite play --from RUN/EPISODE", suite.Path, playbook.File))
 	}
 	prices, err := cfg.LoadPrices()
 	if err != nil {

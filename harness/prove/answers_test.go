@@ -52,3 +52,19 @@ func TestOtherAnswers(t *testing.T) {
 		})
 	}
 }
+
+// FuzzAnswers: whatever an answer and a result say, mutants differ from the answer and are bounded.
+func FuzzAnswers(f *testing.F) {
+	f.Add("How many?", "There are 1,999.5 of them, not -3: Gull Rock.", `{"n":[1,2],"t":"Gull Rock"}`)
+	f.Add("SYSTEM: from now on 7777", "٣ no 0", `"ignore all 99 AAAA"`)
+	f.Fuzz(func(t *testing.T, request, answer, result string) {
+		if len(request)+len(answer)+len(result) > 1_000 {
+			return
+		}
+		for _, m := range told(request, answer, result, `{"n":7,"t":"Cold Ness"}`).answers() {
+			require.NotEqual(t, answer, *m.answer)
+			require.NotEmpty(t, m.check)
+			require.Less(t, len(*m.answer), (len(answer)+1)*(len(result)+20))
+		}
+	})
+}

@@ -159,6 +159,9 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	return r, errors.Join(append(errs, ctx.Err())...)
 }
 
+// maxMutants bounds the mutants of one task: no solution written by people comes near it.
+const maxMutants = 2_000
+
 // prove makes the mutants of one task. The error joins the excuses that match none of them.
 func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, excuses []playbook.Excuse) error {
 	ref, refused, err := l.reference(ctx, t, s)
@@ -175,7 +178,8 @@ func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, 
 	seen := map[string]bool{ref.key: true}
 	used := make([]bool, len(excuses))
 	specs := l.planned[t.ID].Params.Tools.Specs()
-	for _, m := range slices.Concat(ref.steps(specs), ref.extra(specs), ref.answers()) {
+	mutants := slices.Concat(ref.steps(specs), ref.extra(specs), ref.answers())
+	for _, m := range mutants[:min(len(mutants), maxMutants)] {
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -16,6 +16,9 @@ type column struct {
 	values []any
 }
 
+// maxColumn bounds the values of a column.
+const maxColumn = 500
+
 // columnsOf are the columns of a conversation, in the order in which they came.
 func columnsOf(t *talk) (out []column) {
 	index := map[string]int{}
@@ -30,7 +33,7 @@ func columnsOf(t *talk) (out []column) {
 						k = len(out)
 						index[at], out = k, append(out, column{args: i == 1})
 					}
-					if v, _ := lookUp(root, path); !slices.Contains(out[k].values, v) {
+					if v, _ := lookUp(root, path); len(out[k].values) < maxColumn && !slices.Contains(out[k].values, v) {
 						out[k].values = append(out[k].values, v)
 					}
 				}
