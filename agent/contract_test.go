@@ -20,7 +20,7 @@ func testTools(t testing.TB) *tool.Set {
 	t.Helper()
 	const date = `{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}`
 	set, err := tool.NewSet([]tool.Spec{
-		{Name: "today_range", Description: "Today.", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Uncacheable: true},
+		{Name: "today_range", Description: "Today.", Hint: "If you need today's dates, call today_range first.", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Uncacheable: true},
 		{Name: "get_counts", Description: "Counts.", Schema: json.RawMessage(`{"type":"object","properties":{"start_date":` + date + `,"end_date":` + date +
 			`,"label":{"type":"string","enum":["angry","praise","info"]}},"required":["start_date","end_date","label"],"additionalProperties":false}`)},
 		{Name: "get_job_status", Description: "Polls.", Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],"additionalProperties":false}`), Repeatable: true},

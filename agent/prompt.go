@@ -123,7 +123,6 @@ func turnRules(tools *tool.Set) string {
 	return `
 RULES:
 - Choose EXACTLY ONE next_action per turn.
-- If you need today's dates, call today_range first.
 ` + hints(tools) + `- If an input is missing, use next_action.type="clarify" with a single concise question.
 - If you truly cannot proceed, set control.done=true and control.reason="cannot_proceed" and explain.
 `

@@ -150,4 +150,4 @@ func TestPromptTemplate(t *testing.T) {
 	require.Equal(t, promptDigest, Digests("contract", Params{}, nil)["prompt"])
 }
 
-const promptDigest = "6fae1210f932a919f6c9808039b92e4f1dfc1613bf65eee732e64fd290674e4e"
+const promptDigest = "cea9b801d9ebc1a538de5a4704bfebe7a8130daf254e22d14162e6010135eda2"

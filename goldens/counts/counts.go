@@ -29,7 +29,7 @@ type kind struct{ read *state }
 
 // tools are those of every dashboard.
 var tools = []tool.Spec{
-	{Name: "today_range", Description: "Returns today's date as start_date and end_date, in the dashboard's time zone.", Uncacheable: true,
+	{Name: "today_range", Description: "Returns today's date as start_date and end_date, in the dashboard's time zone.", Uncacheable: true, Hint: "If you need today's dates, call today_range first.",
 		Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)},
 	{Name: "get_counts", Description: "Returns how many messages of one label were counted from start_date to end_date, both days included.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"start_date":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},"end_date":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},"label":{"type":"string"}},"required":["start_date","end_date","label"],"additionalProperties":false}`)},

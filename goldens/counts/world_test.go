@@ -197,3 +197,16 @@ func BenchmarkGetCounts(b *testing.B) {
 		}
 	}
 }
+
+// The suite says of its tools what the kind says, but for the labels that there are.
+func TestToolsAreTheSuites(t *testing.T) {
+	suite := loaded(t)
+	require.Len(t, suite.Tools, len(tools))
+	for i, spec := range (kind{}).Tools() {
+		want := suite.Tools[i]
+		if want.Schema = spec.Schema; spec.Name != "get_counts" {
+			require.JSONEq(t, string(suite.Tools[i].Schema), string(spec.Schema), spec.Name)
+		}
+		require.Equal(t, want, spec)
+	}
+}

@@ -147,6 +147,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("name: demo\ntasks: [t.yaml]\n", "tags: [a]\ntasks:\n  - &a "+suitetest.Task+"\n  - *a\n")
 	f.Add("name: demo\ntasks: &a [*a]\n", "\t")
 	f.Add("\r0", "\u2028\u0085[")
+	f.Add("name: s\nworlds:\n  a: {kind: documents, state: t.yaml}\n  b: {from: a, state: {documents: {x: null, y: {title: 1}}}}\ntasks: [{id: A, request: Hi, world: b, expect: {status: answered}}]\n", `{"documents":{"x":{}}}`)
 	f.Add(suitetest.Head+"tasks:\n  - {id: A, request: Hi, expect: {status: answered, calls: [get_counts: {a: {$regex: '('}}]}}\n", "? [x]\n: y\n")
 	f.Add("name: !!binary aGk=\ntasks: [{}, ~, 1, [], 't.yaml']\nworlds: {a: {from: a}}\n", "tasks: [")
 	f.Add(suitetest.Head+"candidates: [{name: a, agent: tools, provider: p, model: m, batch: {size: 2, delay: 1s}, memory: {off: true}}]\ntasks:\n  - {id: A, session: s, request: 'Do {a}', inputs: {b: [{a: 1}, {}]}, each: b, images: [t.yaml], answer_schema: {type: [array, 'null']}, expect: {status: answered}}\n", "")
