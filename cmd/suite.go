@@ -224,6 +224,7 @@ func newInit(p *process) *cobra.Command {
 		Use:   "init [FOLDER]",
 		Short: "Write a commented cupel.yaml and a first suite; overwrites nothing",
 		Example: `  cupel init
+  cupel suite prove          # the first suite accepts its solutions and refuses mistakes
   cupel run --mode record    # the first suite, with simulated models
   cupel run`,
 		Args: atMostOne(),
