@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/sim"
@@ -16,10 +21,15 @@ import (
 // TestModesAgainstTheSimulator: what the wires send the simulator takes, in
 // every mode of every wire, and a turn without a slip is the same text in all.
 func TestModesAgainstTheSimulator(t *testing.T) {
-	const prompt = "USER_REQUEST:\n<data>angry on 2026-05-03?</data>\n\nSCRATCHPAD (compact):\nGOAL: x\nOBS: (none)\n" +
+	suite, err := load.Suite(counts.FS, "counts", counts.Worlds())
+	require.NoError(t, err)
+	book, err := load.Playbook(suite)
+	require.NoError(t, err)
+	at := slices.IndexFunc(suite.Tasks, func(t goldens.Task) bool { return t.ID == "G03" })
+	prompt := "USER_REQUEST:\n<data>" + suite.Tasks[at].Request + "</data>\n\nSCRATCHPAD (compact):\nGOAL: x\nOBS: (none)\n" +
 		"BUDGET_USED: steps=0/5 tool_calls=0/5 tokens=0\n\nTOOLS (strict JSON Schemas):\n1) get_counts: Counts.\n\nRULES:\n- one\n"
 	schema := []byte(`{"type":"object","properties":{"control":{"type":"object","properties":{},"additionalProperties":false}},"required":["control"],"additionalProperties":false}`)
-	client := &http.Client{Transport: testkit.Handled(sim.Handler(sim.Config{Seed: 1}))}
+	client := &http.Client{Transport: testkit.Handled(sim.Handler(sim.Config{Seed: 1, Books: []*playbook.Book{book}}))}
 	for _, name := range []string{"sim-openai", "sim-anthropic"} {
 		m, err := Factories()[name](providers.Options{HTTP: client})
 		require.NoError(t, err)

@@ -1,7 +1,12 @@
 package sim
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
 	"net/http"
+	"strings"
 )
 
 // bedrockRefused ends a refusal, which is the doing of a guardrail, whose text then stands
@@ -101,4 +106,78 @@ func markBedrock(h http.Header, f *failure) {
 		name = "ValidationException"
 	}
 	h.Set("X-Amzn-Errortype", name+":http://internal.amazon.com/coral/com.amazon.bedrock/")
+}
+
+// binaryStream is the media type of AWS's event streams.
+const binaryStream = "application/vnd.amazon.eventstream"
+
+// awsFrame makes one message of an event stream: its length, that of the headers
+// and a CRC of both; headers of texts; the payload; a CRC of all before it. See
+// "Amazon event stream" in the AWS SDK reference.
+func awsFrame(payload []byte, headers ...[2]string) []byte {
+	var head []byte
+	for _, h := range headers {
+		const text = 7
+		head = append(head, byte(len(h[0])))
+		head = append(head, h[0]...)
+		head = append(head, text)
+		head = binary.BigEndian.AppendUint16(head, uint16(len(h[1])))
+		head = append(head, h[1]...)
+	}
+	const prelude, sum = 8, 4
+	total := prelude + sum + len(head) + len(payload) + sum
+	out := make([]byte, 0, total)
+	out = binary.BigEndian.AppendUint32(out, uint32(total))
+	out = binary.BigEndian.AppendUint32(out, uint32(len(head)))
+	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
+	out = append(out, head...)
+	out = append(out, payload...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
+}
+
+// awsEvent is a message that carries an event.
+func awsEvent(kind string, v any) []byte {
+	return awsFrame(encodeJSON(v), [2]string{":event-type", kind}, [2]string{":content-type", "application/json"}, [2]string{":message-type", "event"})
+}
+
+// invoke is InvokeModel of Amazon Bedrock, in the Messages format of Anthropic's models:
+// the path names the model and whether to stream.
+var invoke = wire{
+	name:      bedrock.name,
+	requestID: bedrock.requestID,
+	decode:    decodeInvoke,
+	encode:    encodeAnthropic,
+	stream:    streamInvoke,
+	media:     media(binaryStream),
+	fail:      failBedrock,
+	mark:      markBedrock,
+}
+
+func decodeInvoke(req *http.Request, body []byte) (modelRequest, *failure) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return modelRequest{}, decodeFailure(err)
+	}
+	if !given(members["anthropic_version"]) {
+		return modelRequest{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
+	}
+	if name := foreign(body, "model", "stream", "thread"); name != "" {
+		return modelRequest{}, invalid("", "%s: Extra inputs are not permitted", name)
+	}
+	members["model"] = encodeJSON(req.PathValue("model"))
+	q, f := readMessages(encodeJSON(members))
+	q.stream = strings.HasSuffix(req.URL.Path, "-stream")
+	return q, f
+}
+
+// streamInvoke puts the events of Messages into binary ones.
+func streamInvoke(q modelRequest, c completion) [][]byte {
+	var frames [][]byte
+	for _, f := range streamAnthropic(q, c) {
+		_, data, _ := bytes.Cut(f, []byte("data: "))
+		frames = append(frames, awsEvent("chunk", struct {
+			Bytes []byte `json:"bytes"`
+		}{bytes.TrimSpace(data)}))
+	}
+	return frames
 }

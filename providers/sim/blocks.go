@@ -1,9 +1,18 @@
 package sim
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // the formats that all
+	_ "image/jpeg" // services take
+	_ "image/png"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
@@ -111,4 +120,136 @@ func decodeFailure(err error) *failure {
 		return invalid("messages", "Invalid content: %s.", errContent)
 	}
 	return invalid("", "We could not parse the JSON body of your request: %s.", clip.Runes(err.Error(), 200))
+}
+
+// outputMode is what a request demands of the form of the output.
+type outputMode int
+
+const (
+	freeText outputMode = iota
+	jsonText            // json_object and json_schema: JSON and nothing else
+	toolCall            // the arguments of the one tool that must be called
+)
+
+// object is the text if it is a JSON object, and an empty one otherwise: what a
+// wire that carries arguments as an object makes of arguments that were cut.
+func object(text string) json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &m) != nil || m == nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(text)
+}
+
+// describesObject reports whether a schema is one of an object.
+func describesObject(schema json.RawMessage) bool {
+	var m struct{ Type any }
+	return json.Unmarshal(schema, &m) == nil && m.Type == "object"
+}
+
+// open is the place of an object in a schema that is not closed, or, with
+// required, has properties that are not required. Enforced schemas must have
+// none; ok is false if there is one.
+func open(schema json.RawMessage, required bool) (at string, ok bool) {
+	var root any
+	if json.Unmarshal(schema, &root) != nil {
+		return "()", false
+	}
+	return openIn("()", root, required)
+}
+
+func openIn(at string, value any, required bool) (string, bool) {
+	switch v := value.(type) {
+	case []any:
+		for _, one := range v {
+			if at, ok := openIn(at, one, required); !ok {
+				return at, false
+			}
+		}
+	case map[string]any:
+		properties, _ := v["properties"].(map[string]any)
+		if v["type"] == "object" && (v["additionalProperties"] != false || required && !lists(v["required"], properties)) {
+			return at, false
+		}
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if at, ok := openIn("("+name+")", properties[name], required); !ok {
+				return at, false
+			}
+		}
+		for _, key := range []string{"items", "anyOf"} {
+			if at, ok := openIn(at, v[key], required); !ok {
+				return at, false
+			}
+		}
+	}
+	return "", true
+}
+
+// lists reports whether a list of required names has all properties.
+func lists(required any, properties map[string]any) bool {
+	names, _ := required.([]any)
+	for name := range properties {
+		if !slices.Contains(names, any(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// picture is an image of a request: its bytes, or where it is.
+type picture struct {
+	media  string // as the request says it, empty if it does not
+	data   []byte
+	url    string
+	width  int
+	height int
+}
+
+// imageTokens is what every image counts as, an estimate.
+const imageTokens = 85
+
+// pictureOf decodes an image. The bytes must be those of an image, of the kind
+// that the request says if it says one.
+func pictureOf(media, encoded string) (picture, bool) {
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return picture{}, false
+	}
+	return decodePicture(media, data)
+}
+
+func decodePicture(media string, data []byte) (picture, bool) {
+	p := picture{media: media, data: data}
+	if len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP" { // no decoder for it here
+		p.media = "image/webp"
+		return p, media == "" || media == p.media
+	}
+	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return picture{}, false
+	}
+	p.media, p.width, p.height = "image/"+format, config.Width, config.Height
+	return p, media == "" || media == p.media || media == "image/jpg" && format == "jpeg"
+}
+
+// pictureAt reads a data URL or an address on the web.
+func pictureAt(url string) (picture, bool) {
+	if rest, ok := strings.CutPrefix(url, "data:"); ok {
+		media, encoded, ok := strings.Cut(rest, ";base64,")
+		if !ok {
+			return picture{}, false
+		}
+		return pictureOf(media, encoded)
+	}
+	return picture{url: url}, strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
+}
+
+func (p picture) String() string {
+	switch {
+	case p.url != "":
+		return p.url
+	case p.width == 0:
+		return fmt.Sprintf("%s, %d bytes", p.media, len(p.data))
+	}
+	return fmt.Sprintf("%s %dx%d, %d bytes", p.media, p.width, p.height, len(p.data))
 }

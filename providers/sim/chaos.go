@@ -133,7 +133,7 @@ func chaos(seed int64, list []faultRate, next http.Handler) http.Handler {
 		}
 		w.Header().Set(ChaosHeader, c.Name)
 		w.Header()["Date"] = nil
-		c.act(&fault{w: w, r: r, next: next, vendor: vendorOf(r.URL.Path)})
+		c.act(&fault{w: w, r: r, next: next, vendor: wireOf(r).vendor()})
 	})
 }
 
@@ -149,17 +149,4 @@ func draw(list []faultRate, seed int64, r *http.Request, body []byte) (Chaos, bo
 		}
 	}
 	return Chaos{}, false
-}
-
-// vendorOf names the wire of a path; "openai" if it is none of the others.
-func vendorOf(path string) string {
-	for _, v := range []struct{ part, name string }{
-		{"/v1/messages", "anthropic"}, {"/responses", "openai-responses"}, {"enerateContent", "gemini"},
-		{"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/api/", "ollama"}, {"/v2/chat", "cohere"}, {"/generate", "tgi"},
-	} {
-		if strings.Contains(path, v.part) {
-			return v.name
-		}
-	}
-	return "openai"
 }

@@ -151,6 +151,14 @@ func wireOf(r *http.Request) wire {
 	return openAI
 }
 
+// vendor names the wire as errors and limits go by it.
+func (wr wire) vendor() string {
+	if wr.name == responses.name {
+		return "openai-responses"
+	}
+	return wr.name
+}
+
 // serve answers one wire's requests.
 func (s *service) serve(wr wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

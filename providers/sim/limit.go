@@ -111,7 +111,7 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	vendor := vendorOf(r.URL.Path)
+	vendor := wireOf(r).vendor()
 	tokens := float64((len(body) + 3) / 4)
 	if vendor == "openai" || vendor == "openai-responses" {
 		vendor = "openai"

@@ -18,8 +18,8 @@ var listings = []struct {
 }{
 	{http.MethodGet, "/v1/models", listModels},
 	{http.MethodGet, "/v1/models/{call}", showModel},
-	{http.MethodGet, "/v1beta/models", listGemini},
-	{http.MethodGet, "/v1beta/models/{call}", showGemini},
+	{http.MethodGet, "/v1beta/models", listModels},
+	{http.MethodGet, "/v1beta/models/{call}", showModel},
 	{http.MethodGet, "/api/tags", listOllama},
 	{http.MethodPost, "/api/show", showOllama},
 	{http.MethodGet, "/api/version", func(w http.ResponseWriter, _ *http.Request) {
@@ -54,10 +54,6 @@ func refuseModel(w http.ResponseWriter, wr wire, name string) {
 	wr.refuse(w, unknownModel(name), drawsFor(0, "", "", []byte(name)))
 }
 
-// ofAnthropic reports whether an Anthropic client asks. OpenAI's list has the same
-// address, but only Anthropic's clients send a version.
-func ofAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
-
 func openAIModel(p model.Profile) obj {
 	return obj{"id": p.Name, "object": "model", "created": draws{}.created(), "owned_by": "simulated"}
 }
@@ -66,36 +62,46 @@ func anthropicModel(p model.Profile) obj {
 	return obj{"type": "model", "id": p.Name, "display_name": p.Name, "created_at": modelDate().Format(time.RFC3339)}
 }
 
+// family is the wire of those who ask for models at an address, and the shape that it
+// gives them. OpenAI's list and Anthropic's have one address, but only Anthropic's clients
+// send a version.
+func family(r *http.Request) (wire, func(model.Profile) obj) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/v1beta"):
+		return gemini, geminiModel
+	case r.Header.Get("Anthropic-Version") != "":
+		return anthropic, anthropicModel
+	}
+	return openAI, openAIModel
+}
+
 func listModels(w http.ResponseWriter, r *http.Request) {
+	wr, shape := family(r)
 	data := []obj{}
 	for _, p := range allProfiles() {
-		if ofAnthropic(r) {
-			data = append(data, anthropicModel(p))
-		} else {
-			data = append(data, openAIModel(p))
-		}
+		data = append(data, shape(p))
 	}
 	list := obj{"object": "list", "data": data}
-	if ofAnthropic(r) {
+	switch wr.name {
+	case gemini.name:
+		list = obj{"models": data}
+	case anthropic.name:
 		list = obj{"data": data, "has_more": false, "first_id": data[0]["id"], "last_id": data[len(data)-1]["id"]}
 	}
 	writeJSON(w, http.StatusOK, list)
 }
 
 func showModel(w http.ResponseWriter, r *http.Request) {
+	wr, shape := family(r)
 	name := r.PathValue("call")
 	p, ok := profileFor(name)
 	switch {
 	case strings.Contains(name, ":"): // a method of Gemini
 		notAllowed(w, r)
-	case !ok && ofAnthropic(r):
-		refuseModel(w, anthropic, name)
 	case !ok:
-		refuseModel(w, openAI, name)
-	case ofAnthropic(r):
-		writeJSON(w, http.StatusOK, anthropicModel(p))
+		refuseModel(w, wr, name)
 	default:
-		writeJSON(w, http.StatusOK, openAIModel(p))
+		writeJSON(w, http.StatusOK, shape(p))
 	}
 }
 
@@ -103,27 +109,6 @@ func geminiModel(p model.Profile) obj {
 	return obj{
 		"name": "models/" + p.Name, "version": strings.TrimPrefix(p.Served, p.Name+"-"), "displayName": p.Name, "description": "simulated",
 		"inputTokenLimit": simulatedWindow, "outputTokenLimit": outputLimit, "supportedGenerationMethods": []string{"generateContent"},
-	}
-}
-
-func listGemini(w http.ResponseWriter, _ *http.Request) {
-	var models []obj
-	for _, p := range allProfiles() {
-		models = append(models, geminiModel(p))
-	}
-	writeJSON(w, http.StatusOK, obj{"models": models})
-}
-
-func showGemini(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("call")
-	p, ok := profileFor(name)
-	switch {
-	case strings.Contains(name, ":"):
-		notAllowed(w, r)
-	case !ok:
-		refuseModel(w, gemini, name)
-	default:
-		writeJSON(w, http.StatusOK, geminiModel(p))
 	}
 }
 

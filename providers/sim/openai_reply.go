@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"encoding/json"
+	"net/http"
+)
+
 type openAIReply struct {
 	ID                string         `json:"id"`
 	Object            string         `json:"object"`
@@ -138,4 +143,117 @@ func orNil(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// mistral is Mistral's variant of the Chat Completions wire: a streamed call comes
+// whole, and the last chunk tells the usage unasked.
+var mistral = func() wire {
+	w := openAI
+	w.stream = streamMistral
+	return w
+}()
+
+func streamMistral(q modelRequest, c completion) [][]byte {
+	var e events
+	send := func(delta obj, finish, usage any) {
+		chunk := obj{
+			"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion.chunk", "created": c.draws.created(), "model": c.served,
+			"choices": []obj{{"index": 0, "delta": delta, "finish_reason": finish}},
+		}
+		if usage != nil {
+			chunk["usage"] = usage
+		}
+		e.send("", chunk)
+	}
+	send(obj{"role": "assistant", "content": ""}, nil, nil)
+	for _, p := range c.draws.pieces(c.spoken()) {
+		send(obj{"content": p}, nil, nil)
+	}
+	last := obj{"content": ""}
+	var calls []obj
+	for i, t := range c.identify("call_sim") {
+		calls = append(calls, obj{"index": i, "id": t.id, "function": obj{"name": t.name, "arguments": t.args}})
+	}
+	if calls != nil {
+		last["tool_calls"] = calls
+	}
+	send(last, finishOpenAI(q, c), c.openAIUsage())
+	return append(e.frames, []byte("data: [DONE]\n\n"))
+}
+
+// completions is OpenAI's first wire, of one text. Servers of open models have it, too.
+// The prompt counts as the user's message; there are no tools.
+var completions = wire{
+	name:      openAI.name,
+	requestID: "X-Request-Id",
+	decode:    decodeCompletions,
+	encode:    encodeCompletions,
+	stream:    streamCompletions,
+	media:     media(eventStream + "; charset=utf-8"),
+	fail:      failOpenAI,
+}
+
+func decodeCompletions(_ *http.Request, body []byte) (modelRequest, *failure) {
+	var prompt struct {
+		Prompt json.RawMessage `json:"prompt"`
+	}
+	var r openAIRequest
+	if err := json.Unmarshal(body, &prompt); err != nil {
+		return modelRequest{}, decodeFailure(err)
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return modelRequest{}, decodeFailure(err)
+	}
+	var text string
+	var texts []string
+	if json.Unmarshal(prompt.Prompt, &texts) == nil && len(texts) == 1 {
+		text = texts[0]
+	} else if json.Unmarshal(prompt.Prompt, &text) != nil || text == "" {
+		return modelRequest{}, invalid("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
+	}
+	if name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens"); name != "" {
+		return modelRequest{}, &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
+	}
+	r.Messages = []openAIRequestTurn{{}} // there is one
+	if f := r.check(body); f != nil {
+		return modelRequest{}, f
+	}
+	q := modelRequest{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream, messages: []utterance{{text: text}}}
+	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
+	if r.MaxTokens != nil {
+		if *r.MaxTokens < 1 {
+			return modelRequest{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
+		}
+		q.maxTokens = *r.MaxTokens
+	}
+	q.settle()
+	return q, nil
+}
+
+// completionsPart is one chunk of a stream, or the whole.
+func (c completion) completionsPart(text string, finish any) obj {
+	return obj{
+		"id": c.draws.id("cmpl-sim"), "object": "text_completion", "created": c.draws.created(), "model": c.served, "system_fingerprint": "simulated",
+		"choices": []obj{{"index": 0, "text": text, "logprobs": nil, "finish_reason": finish}},
+	}
+}
+
+func encodeCompletions(q modelRequest, c completion) any {
+	r := c.completionsPart(c.spoken(), finishOpenAI(q, c))
+	r["usage"] = c.openAIUsage()
+	return r
+}
+
+func streamCompletions(q modelRequest, c completion) [][]byte {
+	var e events
+	for _, p := range c.draws.pieces(c.spoken()) {
+		e.send("", c.completionsPart(p, nil))
+	}
+	e.send("", c.completionsPart("", finishOpenAI(q, c)))
+	if q.extras {
+		end := c.completionsPart("", nil)
+		end["choices"], end["usage"] = []obj{}, c.openAIUsage()
+		e.send("", end)
+	}
+	return append(e.frames, []byte("data: [DONE]\n\n"))
 }

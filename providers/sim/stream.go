@@ -3,10 +3,14 @@ package sim
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -92,4 +96,66 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
+}
+
+// draws is what a reply is made unique by: its ids and times. The digest seeds all else
+// that is random about it.
+type draws struct {
+	digest [sha256.Size]byte
+	// normal is standard normal, cut off at ±3.
+	normal float64
+}
+
+// drawsFor seeds the stream with SHA-256(seed, model, key). key is the client's
+// request id when it sent one, otherwise the body of the request.
+func drawsFor(seed int64, model, clientID string, body []byte) draws {
+	h := sha256.New()
+	var word [8]byte
+	put := func(b []byte) {
+		binary.BigEndian.PutUint64(word[:], uint64(len(b)))
+		h.Write(word[:])
+		h.Write(b)
+	}
+	h.Write([]byte("cupel sim 1\n"))
+	binary.BigEndian.PutUint64(word[:], uint64(seed))
+	h.Write(word[:])
+	put([]byte(model))
+	if clientID != "" {
+		put([]byte("id"))
+		put([]byte(clientID))
+	} else {
+		put([]byte("body"))
+		put(body)
+	}
+	var d draws
+	h.Sum(d.digest[:0])
+	pcg := rand.NewPCG(binary.BigEndian.Uint64(d.digest[0:8]), binary.BigEndian.Uint64(d.digest[8:16]))
+	unit := func() float64 { return float64(pcg.Uint64()>>11) / (1 << 53) }
+	// Box-Muller; 1-u is in (0,1], so the logarithm is finite.
+	u, v := 1-unit(), unit()
+	d.normal = max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
+	return d
+}
+
+// id returns prefix and 24 hex digits that depend on all that seeded the draws.
+func (d draws) id(prefix string) string { return prefix + d.hash(prefix) }
+
+// nth is the i-th of several ids, from 0; the first one is id.
+func (d draws) nth(prefix string, i int) string {
+	if i == 0 {
+		return d.id(prefix)
+	}
+	return prefix + d.hash(prefix+"."+strconv.Itoa(i)+".")
+}
+
+// hash is 24 hex digits that depend on a name and all that seeded the draws.
+func (d draws) hash(name string) string {
+	sum := sha256.Sum256(append([]byte(name), d.digest[:]...))
+	return hex.EncodeToString(sum[:12])
+}
+
+// created is a Unix time in November 2026: replies must not depend on a clock.
+func (d draws) created() int64 {
+	const november2026 = 1793491200 // 2026-11-01T00:00:00Z
+	return november2026 + int64(binary.BigEndian.Uint32(d.digest[16:20])%(30*24*3600))
 }

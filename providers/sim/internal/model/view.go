@@ -40,7 +40,6 @@ var agentTools = []string{askUser, cannotProceed, finalAnswer, finishStep, creat
 
 // Errors of tools that say more than that the tool failed.
 const (
-	codeArgs        = "E_ARGS"
 	codeBudget      = "E_BUDGET"
 	codeUnknownTool = "E_UNKNOWN_TOOL"
 )
