@@ -22,20 +22,13 @@ var budgets = struct{ files, lines, fileLines, funcLines, exported, methods int 
 	methods: 15, // of a type of harness
 }
 
-// largePackages may have more files and lines, with the reason.
-var largePackages = map[string]string{
-	"providers/sim": "until worlds and playbooks are declared in suites",
-}
-
 func TestBudgets(t *testing.T) {
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		t.Run(name, func(t *testing.T) {
 			size := measure(t, p.Dir)
-			if _, ok := largePackages[name]; !ok {
-				require.LessOrEqual(t, size.files, budgets.files, "files")
-				require.LessOrEqual(t, size.lines, budgets.lines, "lines")
-			}
+			require.LessOrEqual(t, size.files, budgets.files, "files")
+			require.LessOrEqual(t, size.lines, budgets.lines, "lines")
 			require.LessOrEqual(t, len(size.exported), budgets.exported, "exported names: %s", strings.Join(size.exported, " "))
 			for _, receiver := range slices.Sorted(maps.Keys(size.methods)) {
 				if !strings.HasPrefix(name, "harness") {

@@ -88,27 +88,23 @@ func spent(vendor string) trouble {
 	return t
 }
 
-// tooLong is how a vendor says that the prompt is too long.
+// tooLongTexts are how vendors say that the prompt is too long.
+var tooLongTexts = map[string]string{
+	"anthropic":        "prompt is too long: 200001 tokens > 200000 maximum",
+	"gemini":           "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+	"bedrock":          "Input is too long for requested model.",
+	"ollama":           "the input length exceeds the context length",
+	"cohere":           "too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs. The limit for this model is 128000 tokens.",
+	"tgi":              "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 200 `max_new_tokens`",
+	"openai-responses": "Your input exceeds the context window of this model. Please adjust your input and try again.",
+	"openai":           "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
+}
+
+// tooLong refuses a prompt that is too long.
 func tooLong(vendor string) trouble {
-	t := trouble{status: 400, kind: "context_length"}
-	switch vendor {
-	case "anthropic":
-		t.text = "prompt is too long: 200001 tokens > 200000 maximum"
-	case "gemini":
-		t.text = "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576)."
-	case "bedrock":
-		t.text = "Input is too long for requested model."
-	case "ollama":
-		t.text = "the input length exceeds the context length"
-	case "cohere":
-		t.text = "too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs. The limit for this model is 128000 tokens."
-	case "tgi":
+	t := trouble{status: 400, kind: "context_length", text: tooLongTexts[vendor]}
+	if vendor == "tgi" {
 		t.status = 422
-		t.text = "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 200 `max_new_tokens`"
-	case "openai-responses":
-		t.text = "Your input exceeds the context window of this model. Please adjust your input and try again."
-	default:
-		t.text = "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages."
 	}
 	return t
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
-// maxBody is the largest request body accepted, in bytes.
-const maxBody = 8 << 20
+const maxBody = 8 << 20 // bytes of a request body
 
 // service answers requests. What later requests refer to by id it remembers, within
 // bounds.
@@ -207,11 +206,11 @@ func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c 
 
 // answer sends what a model said, whole or as a stream, when it is time.
 func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest, c completion) {
+	wait := c.total
 	if q.stream {
-		sleep(ctx, c.first)
-	} else {
-		sleep(ctx, c.total)
+		wait = c.first
 	}
+	sleep(ctx, wait)
 	if ctx.Err() != nil { // the client is gone, or the server is closing
 		wr.refuse(w, &failure{status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is shutting down."}, c.draws)
 		return

@@ -28,14 +28,8 @@ type ollamaRequest struct {
 	Messages []ollamaMessage `json:"messages"`
 	Stream   *bool           `json:"stream"` // true if it is left out
 	Format   json.RawMessage `json:"format"`
-	Tools    []struct {
-		Type     string `json:"type"`
-		Function struct {
-			Name       string          `json:"name"`
-			Parameters json.RawMessage `json:"parameters"`
-		} `json:"function"`
-	} `json:"tools"`
-	Options struct {
+	Tools    []openAITool    `json:"tools"`
+	Options  struct {
 		NumPredict  *int     `json:"num_predict"` // -1 is no limit
 		Temperature *float64 `json:"temperature"`
 		Seed        *int64   `json:"seed"`

@@ -193,41 +193,25 @@ var completions = wire{
 	fail:      failOpenAI,
 }
 
-func decodeCompletions(_ *http.Request, body []byte) (modelRequest, *failure) {
-	var prompt struct {
-		Prompt json.RawMessage `json:"prompt"`
-	}
-	var r openAIRequest
-	if err := json.Unmarshal(body, &prompt); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
-	if err := json.Unmarshal(body, &r); err != nil {
+// decodeCompletions reads a request as one of Chat Completions.
+func decodeCompletions(req *http.Request, body []byte) (modelRequest, *failure) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
 		return modelRequest{}, decodeFailure(err)
 	}
 	var text string
 	var texts []string
-	if json.Unmarshal(prompt.Prompt, &texts) == nil && len(texts) == 1 {
+	if json.Unmarshal(members["prompt"], &texts) == nil && len(texts) == 1 {
 		text = texts[0]
-	} else if json.Unmarshal(prompt.Prompt, &text) != nil || text == "" {
+	} else if json.Unmarshal(members["prompt"], &text) != nil || text == "" {
 		return modelRequest{}, invalid("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
 	}
 	if name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens"); name != "" {
 		return modelRequest{}, &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
 	}
-	r.Messages = []openAIRequestTurn{{}} // there is one
-	if f := r.check(body); f != nil {
-		return modelRequest{}, f
-	}
-	q := modelRequest{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream, messages: []utterance{{text: text}}}
-	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
-	if r.MaxTokens != nil {
-		if *r.MaxTokens < 1 {
-			return modelRequest{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
-		}
-		q.maxTokens = *r.MaxTokens
-	}
-	q.settle()
-	return q, nil
+	delete(members, "prompt")
+	members["messages"] = encodeJSON([]obj{{"role": "user", "content": text}})
+	return decodeOpenAI(req, encodeJSON(members))
 }
 
 // completionsPart is one chunk of a stream, or the whole.
