@@ -123,14 +123,12 @@ func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Sui
 }
 
 // TestAirlineRun records the conversations in the Python world and replays them without
-// Python: all results are byte-equal, and all 200 rewards and final states those of the
+// Python: all results are byte-equal, and all rewards and final states those of the
 // original.
 func TestAirlineRun(t *testing.T) {
 	t.Parallel()
 	all := conversations(t)
-	if testing.Short() {
-		all = all[:10]
-	}
+	all = all[:testkit.Long(20, len(all))] // TestAirlineInGo executes the calls of all
 	k := pythonAirline(t)
 	suite := airlineSuite(t, k, all)
 	cassettes := filepath.Join(k.Dir, "cassettes")
