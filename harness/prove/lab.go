@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
@@ -72,9 +73,12 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 	return l, nil
 }
 
+// errOffline says that a solution needs a network.
+var errOffline = errors.New("it is run over HTTP, and suites are proved without a network")
+
 // offline stands for a tool that is run over HTTP.
 func offline(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
-	return tool.Result{}, errors.New("is run over HTTP, and suites are proved without a network")
+	return tool.Result{}, errOffline
 }
 
 // run runs one episode.
@@ -105,6 +109,9 @@ type reference struct {
 func (l *lab) reference(ctx context.Context, t goldens.Task, s solution) (ref *reference, refused string, err error) {
 	sol := newSolver(s, t, change{})
 	o, rows := l.run(ctx, t.ID, sol)
+	if which, _, offline := strings.Cut(rows.Episode.ErrorText, errOffline.Error()); offline {
+		return nil, "", fmt.Errorf("%s%w", which, errOffline)
+	}
 	if rows.Episode.Excluded() != "" || sol.first == nil {
 		return nil, "", fmt.Errorf("its solution does not come to a result: %s", rows.Episode.ErrorText)
 	}

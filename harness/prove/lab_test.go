@@ -98,7 +98,7 @@ func TestRefusedSolution(t *testing.T) {
 	l, suite := testLab(t)
 	out := Task{ID: "strong"}
 	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], givesUp{}, nil))
-	require.Equal(t, "mutants run agent tools, under which its solution is refused: status: want answered, got cannot_proceed", out.Unproved)
+	require.Equal(t, "status: want answered, got cannot_proceed", out.refused)
 	require.Zero(t, out.Counts)
 }
 
@@ -120,4 +120,15 @@ func TestCancelled(t *testing.T) {
 		Parts: harness.Parts{Providers: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return &solver{}, nil }}},
 	}})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A solution that calls a tool over HTTP is not run: nothing is sent, and the task is left out.
+func TestOverHTTP(t *testing.T) {
+	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(strings.Replace(suiteYAML, "    schema:", "    http: {method: GET, url: \"http://127.0.0.1:1/{item}/{day}\"}\n    schema:", 1))}}, "shop", nil)
+	require.NoError(t, err)
+	l, err := newLab(harness.Options{}, suite, suite.Tasks)
+	require.NoError(t, err)
+	out := Task{ID: "strong"}
+	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], lookUpPrice{}, nil))
+	require.Equal(t, "tool price: it is run over HTTP, and suites are proved without a network", out.offline)
 }

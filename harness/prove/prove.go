@@ -42,10 +42,11 @@ type Result struct {
 type Task struct {
 	ID string `json:"id"`
 	// Unproved says why the task could not be proved, empty if it could: it has no
-	// solution, or one that cannot be run without a network or as agent tools.
+	// solution, or one that cannot be run as agent tools.
 	Unproved string `json:"unproved,omitempty"`
 	// Unsolved are the strategies under which the task refuses its reference solution, each
-	// with the check that failed; Excluded those that lack what the task requires.
+	// with the check that failed; Excluded those that lack what the task requires, and all of
+	// them where its solution calls a tool over HTTP.
 	Unsolved []Pair `json:"unsolved,omitempty"`
 	Excluded []Pair `json:"excluded,omitempty"`
 	// Nop are the strategies under which doing nothing solves the task.
@@ -53,6 +54,10 @@ type Task struct {
 	Counts
 	Survivors []Mutant `json:"survivors,omitempty"`
 	Excused   []Mutant `json:"excused,omitempty"`
+
+	// offline says which tool of the solution needs a network, refused why the task does
+	// not accept its solution as agent tools.
+	offline, refused string
 }
 
 // Pair is a strategy and what there is to say of the task under it.
@@ -144,17 +149,22 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("prove: %w", err)
 	}
-	if err := tryStrategies(ctx, o, tasks, &r); err != nil {
-		return r, fmt.Errorf("prove: %w", err)
-	}
 	errs := make([]error, len(tasks))
 	inParallel(len(tasks), o.Progress, func(i int) {
 		if t := tasks[i]; r.Tasks[i].Unproved == "" && ctx.Err() == nil {
 			errs[i] = l.prove(ctx, &r.Tasks[i], t, plays[t.ID], o.Book.Excuses(t.ID))
 		}
 	})
-	for _, t := range r.Tasks {
+	o.Run.Tools = l.env.Tools
+	if err := tryStrategies(ctx, o, tasks, &r); err != nil {
+		return r, fmt.Errorf("prove: %w", err)
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
 		r.Counts.add(t.Counts)
+		if t.refused != "" && len(t.Unsolved) == 0 {
+			t.Unproved = "mutants run agent tools, under which its solution is refused: " + t.refused
+		}
 	}
 	return r, errors.Join(append(errs, ctx.Err())...)
 }
@@ -165,14 +175,15 @@ const maxMutants = 2_000
 // prove makes the mutants of one task. The error joins the excuses that match none of them.
 func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, excuses []playbook.Excuse) error {
 	ref, refused, err := l.reference(ctx, t, s)
+	if errors.Is(err, errOffline) {
+		out.offline = err.Error()
+		return nil
+	}
 	if err != nil {
 		out.Unproved = err.Error()
 		return nil
 	}
-	if refused != "" {
-		if len(out.Unsolved) == 0 {
-			out.Unproved = "mutants run agent tools, under which its solution is refused: " + refused
-		}
+	if out.refused = refused; refused != "" {
 		return nil
 	}
 	seen := map[string]bool{ref.key: true}

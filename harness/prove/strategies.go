@@ -69,7 +69,7 @@ func tryStrategies(ctx context.Context, o Options, tasks []goldens.Task, r *Resu
 	for i, t := range tasks {
 		place[t.ID] = &r.Tasks[i]
 		for _, c := range candidates {
-			why := lacking(t, strategy.Of(c.Agent))
+			why := cmp.Or(r.Tasks[i].offline, lacking(t, strategy.Of(c.Agent)))
 			if why == "" && r.Tasks[i].Unproved == "" {
 				tried[[2]string{t.ID, c.Name}] = true
 			}
