@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,12 +27,16 @@ func TestScaffoldSuiteComments(t *testing.T) {
 	require.NoError(t, err)
 	off := regexp.MustCompile(`(?m)^  # (- id|  )`)
 	require.Len(t, off.FindAll(text, -1), 18)
+	tools := regexp.MustCompile(`(?m)^  #(- name|  )(\w|:)`)
+	require.Len(t, tools.FindAll(text, -1), 9)
+	text = bytes.Replace(tools.ReplaceAll(text, []byte("  $1$2")), []byte("state:\n"), []byte("state:\n      closed: []\n"), 1)
 	suite, err := load.Suite(fstest.MapFS{
 		"suite.yaml": {Data: off.ReplaceAll(text, []byte("  $1"))},
 		"chart.png":  {Data: []byte("\x89PNG\r\n\x1a\n")},
 	}, ".", counts.Worlds())
 	require.NoError(t, err)
 	require.Len(t, suite.Tasks, 6)
+	require.Len(t, suite.Tools, 4)
 }
 
 // configOf loads a configuration file with this text.

@@ -90,8 +90,11 @@ type declaredWorld struct {
 	text   json.RawMessage // of state; nil if it is not computed
 }
 
-// State returns the state as canonical JSON.
+// State returns the state as canonical JSON; nil if no rule of the suite writes.
 func (w *declaredWorld) State(context.Context) (json.RawMessage, error) {
+	if !w.rules.writes {
+		return nil, nil
+	}
 	if w.text == nil {
 		w.text = expression.AppendJSON(make([]byte, 0, 4<<10), w.state)
 	}

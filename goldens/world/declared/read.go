@@ -30,9 +30,10 @@ var errorCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
 // Rules are the rules of a suite's tools. It is safe for concurrent use once it is read.
 type Rules struct {
-	tools map[string]*declaredTool
-	specs []tool.Spec
-	reads []reading
+	tools  map[string]*declaredTool
+	specs  []tool.Spec
+	reads  []reading
+	writes bool // whether any rule does
 	// digest is of all that was read.
 	digest hash.Hash
 	// roots are the keys that any state of the suite has at its top.
@@ -116,6 +117,7 @@ func (r *Rules) Read(spec tool.Spec, o yamlfile.Object) {
 		rd.rules(p)
 	}
 	r.tools[spec.Name], r.specs = rd.tool, append(r.specs, spec)
+	r.writes = r.writes || r.Writes(spec.Name)
 	for _, field := range Fields {
 		if p, ok := o.Get(field); ok {
 			_, _ = fmt.Fprintf(r.digest, "%s %s %s\n", spec.Name, field, p.JSON())
