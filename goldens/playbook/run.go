@@ -169,7 +169,7 @@ func (p *Play) missing(s Seen) *Action {
 	}
 	for _, name := range needs {
 		_, given := s.Given[name]
-		if _, item := s.Given[itemName]; !given && !(item && name == p.task.Each) {
+		if _, item := s.Given[itemName]; !given && (!item || name != p.task.Each) {
 			return p.stop("I was not given "+name+".", "")
 		}
 	}

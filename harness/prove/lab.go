@@ -40,7 +40,7 @@ const (
 func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*lab, error) {
 	l := &lab{planned: map[string]drive.Planned{}, env: &drive.Env{
 		RunID: "prove", Mode: recorder.Live, Tools: map[string]episode.ToolFunc{}, Answers: drive.NewAnswerBook(),
-		Command: func(task, _ string, _ int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
+		Command: func(string, string, int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
 		LookupEnv: base.LookupEnv,
 	}}
 	for name := range suite.HTTP {

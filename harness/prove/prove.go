@@ -161,7 +161,7 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		r.Counts.add(t.Counts)
+		r.add(t.Counts)
 		if t.refused != "" && len(t.Unsolved) == 0 {
 			t.Unproved = "mutants run agent tools, under which its solution is refused: " + t.refused
 		}

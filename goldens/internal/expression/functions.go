@@ -65,7 +65,7 @@ var internal = map[string]function{
 		return exact(a, runtime.Subtract, func(x, y int) (int, bool) { return x - y, (x-y < x) == (y > 0) })
 	}},
 	"$mul": {2, func(_ *meter, a []any) (any, error) {
-		return exact(a, runtime.Multiply, func(x, y int) (int, bool) { return x * y, x == 0 || (x*y)/x == y && !(x == -1 && y < 0 && x*y < 0) })
+		return exact(a, runtime.Multiply, func(x, y int) (int, bool) { return x * y, x == 0 || (x*y)/x == y && (x != -1 || y >= 0 || x*y >= 0) })
 	}},
 }
 

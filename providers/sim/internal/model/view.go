@@ -139,10 +139,10 @@ func mended(text string) (value string, ok bool) {
 		good, closers = at, due
 		top := len(open) - 1
 		key := top >= 0 && open[top] == '}' && !keyed[top]
-		switch d, _ := t.(json.Delim); {
-		case d == '{' || d == '[':
+		switch d, _ := t.(json.Delim); d {
+		case '{', '[':
 			open, keyed = append(open, byte(d)+2), append(keyed, false)
-		case d == '}' || d == ']':
+		case '}', ']':
 			open, keyed = open[:top], keyed[:top]
 			key = false
 			top--
