@@ -309,5 +309,5 @@ func TestOneRecorderAtATime(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	slices.Sort(names)
-	require.Equal(t, []string{"cassettes", "cassettes.pack", "suite.yaml"}, names, "no lock file to commit")
+	require.Equal(t, []string{"cassettes", "cassettes.pack", "playbook.yaml", "suite.yaml"}, names, "no lock file to commit")
 }

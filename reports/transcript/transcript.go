@@ -193,9 +193,6 @@ func call(c *ledger.ToolCall, expected string) string {
 	if c.ToolName != expected {
 		s = words.Brief(c.ToolName, 60) + " " + s
 	}
-	if c.Changes != nil && *c.Changes > 0 {
-		s += ", " + words.Plural(int(*c.Changes), "change")
-	}
 	if c.Deduped {
 		return s + ", answered from cache"
 	}
