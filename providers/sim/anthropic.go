@@ -59,137 +59,117 @@ type anthropicInput struct {
 	Signature string                  `json:"signature"`
 }
 
-func decodeAnthropic(req *http.Request, body []byte) (modelRequest, *failure) {
+func decodeAnthropic(req *http.Request, body []byte) modelRequest {
 	if req.Header.Get("Anthropic-Version") == "" {
-		return modelRequest{}, invalid("", "anthropic-version: header is required")
+		refuse("", "anthropic-version: header is required")
 	}
 	return readMessages(body)
 }
 
 // readMessages reads the body of a request.
-func readMessages(body []byte) (modelRequest, *failure) {
-	var r anthropicRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
-	if f := r.check(body); f != nil {
-		return modelRequest{}, f
-	}
+func readMessages(body []byte) modelRequest {
+	r := parse[anthropicRequest](body)
+	r.check(body)
 	system, ok := plainText(r.System)
 	if !ok {
-		return modelRequest{}, invalid("system", "system: Input should be a valid string or a list of text blocks")
+		refuse("system", "system: Input should be a valid string or a list of text blocks")
 	}
 	q := modelRequest{model: *r.Model, system: system, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		if !m.Content.given {
-			return modelRequest{}, invalid("messages", "messages.%d.content: Field required", i)
+			refuse("messages", "messages.%d.content: Field required", i)
 		}
 		if m.Role != "user" && m.Role != "assistant" {
-			return modelRequest{}, invalid("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+			refuse("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
-		out := utterance{at: i, own: m.Role == "assistant"}
-		if m.Content.text != nil {
-			out.text = *m.Content.text
-		}
+		out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 		for j, b := range m.Content.parts {
-			if f := b.into(&out, fmt.Sprintf("messages.%d.content.%d", i, j)); f != nil {
-				return modelRequest{}, f
-			}
+			b.into(&out, fmt.Sprintf("messages.%d.content.%d", i, j))
 		}
 		q.messages = append(q.messages, out)
 	}
-	if f := r.offer(&q); f != nil {
-		return modelRequest{}, f
-	}
+	r.offer(&q)
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip.Runes(m.ids[0], 80))
+		refuse("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip.Runes(m.ids[0], 80))
 	default:
-		return modelRequest{}, invalid("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
+		refuse("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
-	return q, r.form(&q)
+	r.form(&q)
+	return q
 }
 
 // check looks at what needs no reading.
-func (r anthropicRequest) check(body []byte) *failure {
+func (r anthropicRequest) check(body []byte) {
 	switch name := foreign(body, "seed", "stop", "response_format", "n", "max_completion_tokens", "parallel_tool_calls", "stream_options"); {
 	case name != "":
-		return invalid(name, "%s: Extra inputs are not permitted", name)
+		refuse(name, "%s: Extra inputs are not permitted", name)
 	case r.Model == nil || *r.Model == "":
-		return invalid("model", "model: Field required")
+		refuse("model", "model: Field required")
 	case r.MaxTokens == nil:
-		return invalid("max_tokens", "max_tokens: Field required")
+		refuse("max_tokens", "max_tokens: Field required")
 	case *r.MaxTokens < 1:
-		return invalid("max_tokens", "max_tokens: Input should be greater than or equal to 1")
+		refuse("max_tokens", "max_tokens: Input should be greater than or equal to 1")
 	case len(r.Messages) == 0:
-		return invalid("messages", "messages: at least one message is required")
+		refuse("messages", "messages: at least one message is required")
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1):
-		return invalid("temperature", "temperature: range: 0..1")
+		refuse("temperature", "temperature: range: 0..1")
 	}
-	return nil
 }
 
 // into adds a block to a message. Each role has its own kinds.
-func (b anthropicInput) into(out *utterance, at string) *failure {
+func (b anthropicInput) into(out *utterance, at string) {
 	switch {
 	case b.Type == "text" && b.Text != nil:
 		if *b.Text == "" {
-			return invalid("messages", "messages: text content blocks must be non-empty")
+			refuse("messages", "messages: text content blocks must be non-empty")
 		}
 		out.text += *b.Text
 	case b.Type == "image" && !out.own:
-		p, f := b.picture(at)
-		out.images = append(out.images, p)
-		return f
+		out.images = append(out.images, b.picture(at))
 	case b.Type == "tool_use" && out.own:
 		if b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input) {
-			return invalid("messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
+			refuse("messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
 		}
 		out.calls = append(out.calls, invocation{b.ID, b.Name, string(b.Input)})
 	case b.Type == "tool_result" && !out.own:
-		r := result{id: b.ToolUseID, failed: b.IsError}
-		if b.Content.text != nil {
-			r.text = *b.Content.text
-		}
+		r := result{id: b.ToolUseID, failed: b.IsError, text: value(b.Content.text)}
 		for i, part := range b.Content.parts {
 			inner := utterance{}
 			if part.Type != "text" && part.Type != "image" {
-				return invalid("messages", "%s.tool_result.content.%d.type: Input should be 'text' or 'image'", at, i)
+				refuse("messages", "%s.tool_result.content.%d.type: Input should be 'text' or 'image'", at, i)
 			}
-			if f := part.into(&inner, fmt.Sprintf("%s.tool_result.content.%d", at, i)); f != nil {
-				return f
-			}
+			part.into(&inner, fmt.Sprintf("%s.tool_result.content.%d", at, i))
 			r.text += inner.text
 			r.images = append(r.images, inner.images...)
 		}
 		out.results = append(out.results, r)
 	case b.Type == "thinking" && out.own && b.Thinking != nil:
 		if b.Signature != signature(*b.Thinking) {
-			return invalid("messages", "%s: Invalid `signature` in `thinking` block", at)
+			refuse("messages", "%s: Invalid `signature` in `thinking` block", at)
 		}
 	default:
-		return invalid("messages", "%s.type: Input tag '%s' is not among the content blocks that a message of this role can have", at, clip.Runes(b.Type, 40))
+		refuse("messages", "%s.type: Input tag '%s' is not among the content blocks that a message of this role can have", at, clip.Runes(b.Type, 40))
 	}
-	return nil
 }
 
 // picture reads an image block.
-func (b anthropicInput) picture(at string) (picture, *failure) {
+func (b anthropicInput) picture(at string) picture {
 	ok := false
 	var p picture
 	switch {
 	case b.Source == nil:
-		return p, invalid("messages", "%s.image.source: Field required", at)
+		refuse("messages", "%s.image.source: Field required", at)
 	case b.Source.Type == "url":
 		p, ok = picture{url: b.Source.URL}, strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")
 	case b.Source.Type == "base64" && b.Source.MediaType == "":
-		return p, invalid("messages", "%s.image.source.base64.media_type: Field required", at)
+		refuse("messages", "%s.image.source.base64.media_type: Field required", at)
 	case b.Source.Type == "base64":
 		p, ok = pictureOf(b.Source.MediaType, b.Source.Data)
 	}
 	if !ok {
-		return p, invalid("messages", "%s.image.source: Could not process image", at)
+		refuse("messages", "%s.image.source: Could not process image", at)
 	}
-	return p, nil
+	return p
 }

@@ -23,48 +23,47 @@ type anthropicChoice struct {
 }
 
 // offer reads the tools and which of them may be called.
-func (r anthropicRequest) offer(q *modelRequest) *failure {
+func (r anthropicRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		switch {
 		case t.Type != "" && t.Type != "custom":
-			return invalid("tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
+			refuse("tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
 		case !functionName.MatchString(t.Name):
-			return invalid("tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
+			refuse("tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
 		case slices.Contains(q.tools, t.Name):
-			return invalid("tools", "tools: Tool names must be unique.")
+			refuse("tools", "tools: Tool names must be unique.")
 		case !given(t.InputSchema):
-			return invalid("tools", "tools.%d.custom.input_schema: Field required", i)
+			refuse("tools", "tools.%d.custom.input_schema: Field required", i)
 		case !describesObject(t.InputSchema):
-			return invalid("tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
+			refuse("tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
 		}
 		q.offer(t.Name, t.InputSchema)
 	}
 	if r.ToolChoice == nil {
-		return nil
+		return
 	}
 	q.serial = r.ToolChoice.DisableParallelToolUse
 	switch c := r.ToolChoice; {
 	case c.Type == "none":
 		q.choice = choiceNone
 	case len(q.tools) == 0:
-		return invalid("tool_choice", "tool_choice: tool_choice may only be specified while providing tools.")
+		refuse("tool_choice", "tool_choice: tool_choice may only be specified while providing tools.")
 	case c.Type == "auto":
 	case c.Type == "any":
 		q.choice = choiceAny
 	case c.Type == "tool" && slices.Contains(q.tools, c.Name):
 		q.choice, q.tool = choiceNamed, c.Name
 	case c.Type == "tool":
-		return invalid("tool_choice", "tool_choice: Tool '%s' not found in provided tools", clip.Runes(c.Name, 64))
+		refuse("tool_choice", "tool_choice: Tool '%s' not found in provided tools", clip.Runes(c.Name, 64))
 	default:
-		return invalid("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", clip.Runes(c.Type, 40))
+		refuse("tool_choice", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", clip.Runes(c.Type, 40))
 	}
-	return nil
 }
 
 // form reads what a request demands of the form of the text.
-func (r anthropicRequest) form(q *modelRequest) *failure {
+func (r anthropicRequest) form(q *modelRequest) {
 	if !given(r.OutputConfig) {
-		return nil
+		return
 	}
 	var config struct {
 		Format *struct {
@@ -74,17 +73,16 @@ func (r anthropicRequest) form(q *modelRequest) *failure {
 	}
 	switch err := json.Unmarshal(r.OutputConfig, &config); {
 	case err != nil || config.Format == nil:
-		return invalid("output_config", "output_config: the simulation takes 'format' alone")
+		refuse("output_config", "output_config: the simulation takes 'format' alone")
 	case config.Format.Type != "json_schema":
-		return invalid("output_config", "output_config.format.type: Input should be 'json_schema'")
+		refuse("output_config", "output_config.format.type: Input should be 'json_schema'")
 	case !describesObject(config.Format.Schema):
-		return invalid("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
+		refuse("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
 	}
 	if at, ok := open(config.Format.Schema, false); !ok {
-		return invalid("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip.Runes(at, 80))
+		refuse("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip.Runes(at, 80))
 	}
 	q.bind(formatSchema)
-	return nil
 }
 
 // content writes what was said as content blocks. Input is an object on this
@@ -122,9 +120,9 @@ var anthropicCount = wire{
 }
 
 // decodeAnthropicCount reads a request without what only an answer needs.
-func decodeAnthropicCount(req *http.Request, body []byte) (modelRequest, *failure) {
+func decodeAnthropicCount(req *http.Request, body []byte) modelRequest {
 	if name := foreign(body, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread"); name != "" {
-		return modelRequest{}, invalid(name, "%s: Extra inputs are not permitted", name)
+		refuse(name, "%s: Extra inputs are not permitted", name)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members != nil {

@@ -90,116 +90,101 @@ type bedrockBlock struct {
 	CachePoint json.RawMessage `json:"cachePoint"`
 }
 
-func decodeBedrock(req *http.Request, body []byte) (modelRequest, *failure) {
-	var r bedrockRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
+func decodeBedrock(req *http.Request, body []byte) modelRequest {
+	r := parse[bedrockRequest](body)
 	c := r.InferenceConfig
 	switch {
 	case len(r.Messages) == 0:
-		return modelRequest{}, invalid("", "A conversation must have at least one message. Try again with a conversation that has at least one message.")
+		refuse("", "A conversation must have at least one message. Try again with a conversation that has at least one message.")
 	case c.MaxTokens != nil && *c.MaxTokens < 1:
-		return modelRequest{}, invalid("", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", *c.MaxTokens)
+		refuse("", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", *c.MaxTokens)
 	case c.Temperature != nil && (*c.Temperature < 0 || *c.Temperature > 1):
-		return modelRequest{}, invalid("", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", *c.Temperature)
+		refuse("", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", *c.Temperature)
 	}
 	q := modelRequest{model: req.PathValue("model"), temperature: c.Temperature, stop: c.StopSequences, stream: strings.HasSuffix(req.URL.Path, "/converse-stream")}
-	if c.MaxTokens != nil {
-		q.maxTokens = *c.MaxTokens
-	}
+	q.maxTokens = value(c.MaxTokens)
 	for i, b := range r.System {
 		if b.Text == nil && !given(b.CachePoint) {
-			return modelRequest{}, invalid("", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
+			refuse("", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
 		}
-		if b.Text != nil {
-			q.system += *b.Text
-		}
+		q.system += value(b.Text)
 	}
-	if f := r.converse(&q); f != nil {
-		return modelRequest{}, f
-	}
-	if f := r.offer(&q); f != nil {
-		return modelRequest{}, f
-	}
+	r.converse(&q)
+	r.offer(&q)
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
+		refuse("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
 	default:
-		return modelRequest{}, invalid("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip.Runes(strings.Join(m.ids, ", "), 200))
+		refuse("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
 	if r.OutputConfig != nil {
 		s := r.OutputConfig.TextFormat.Structure.JSONSchema
 		if r.OutputConfig.TextFormat.Type != "json_schema" || s == nil || !describesObject(json.RawMessage(s.Schema)) {
-			return modelRequest{}, invalid("", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
+			refuse("", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
 		}
 		q.bind(formatSchema)
 	}
-	return q, nil
+	return q
 }
 
 // converse reads the messages. Their roles must alternate, the user's first.
-func (r bedrockRequest) converse(q *modelRequest) *failure {
+func (r bedrockRequest) converse(q *modelRequest) {
 	for i, m := range r.Messages {
 		out := utterance{at: i, own: m.Role == "assistant"}
 		switch {
 		case m.Role != "user" && m.Role != "assistant":
-			return invalid("", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip.Runes(m.Role, 40), i+1)
+			refuse("", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip.Runes(m.Role, 40), i+1)
 		case i == 0 && out.own:
-			return invalid("", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
+			refuse("", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
 		case i > 0 && out.own == q.messages[i-1].own:
-			return invalid("", "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
+			refuse("", "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
 		case len(m.Content) == 0:
-			return invalid("", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", i)
+			refuse("", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", i)
 		}
 		for j, b := range m.Content {
 			at := fmt.Sprintf("messages.%d.content.%d", i, j)
 			if r.ToolConfig == nil && (b.ToolUse != nil || b.ToolResult != nil) {
-				return invalid("", "The toolConfig field must be defined when using toolUse and toolResult content blocks.")
+				refuse("", "The toolConfig field must be defined when using toolUse and toolResult content blocks.")
 			}
-			if f := b.into(&out, at); f != nil {
-				return f
-			}
+			b.into(&out, at)
 		}
 		q.messages = append(q.messages, out)
 	}
-	return nil
 }
 
 // into adds a block to a message.
-func (b bedrockBlock) into(out *utterance, at string) *failure {
+func (b bedrockBlock) into(out *utterance, at string) {
 	switch {
 	case b.Text != nil:
 		if strings.TrimSpace(*b.Text) == "" {
-			return invalid("", "The text field in the ContentBlock object at %s is blank. Add text to the text field, and try again.", at)
+			refuse("", "The text field in the ContentBlock object at %s is blank. Add text to the text field, and try again.", at)
 		}
 		out.text += *b.Text
 	case b.Image != nil && !out.own:
 		if b.Image.Source.Bytes == nil || !slices.Contains([]string{"png", "jpeg", "gif", "webp"}, b.Image.Format) {
-			return invalid("", "The model returned the following errors: %s.image.source: bytes of a png, jpeg, gif or webp are required", at)
+			refuse("", "The model returned the following errors: %s.image.source: bytes of a png, jpeg, gif or webp are required", at)
 		}
 		p, ok := pictureOf("image/"+b.Image.Format, *b.Image.Source.Bytes)
 		if !ok {
-			return invalid("", "The model returned the following errors: Could not process image")
+			refuse("", "The model returned the following errors: Could not process image")
 		}
 		out.images = append(out.images, p)
 	case b.ToolUse != nil && out.own:
 		if b.ToolUse.ToolUseID == "" || b.ToolUse.Name == "" || !isObject(b.ToolUse.Input) {
-			return invalid("", "The format of the value at %s.toolUse.input is invalid. Provide a json object for the field and try again.", at)
+			refuse("", "The format of the value at %s.toolUse.input is invalid. Provide a json object for the field and try again.", at)
 		}
 		out.calls = append(out.calls, invocation{b.ToolUse.ToolUseID, b.ToolUse.Name, string(b.ToolUse.Input)})
 	case b.ToolResult != nil && !out.own:
-		return b.result(out, at)
+		b.result(out, at)
 	case b.ReasoningContent != nil && out.own:
 		if t := b.ReasoningContent.ReasoningText; t != nil && t.Signature != signature(t.Text) {
-			return invalid("", "The model returned the following errors: %s: Invalid `signature` in `thinking` block", at)
+			refuse("", "The model returned the following errors: %s: Invalid `signature` in `thinking` block", at)
 		}
 	case given(b.CachePoint):
 	default:
-		return invalid("", "The content block at %s is of a kind that a message of this role cannot have.", at)
+		refuse("", "The content block at %s is of a kind that a message of this role cannot have.", at)
 	}
-	return nil
 }
 
 // isObject reports whether raw is a JSON object.
@@ -207,10 +192,10 @@ func isObject(raw json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && json.Valid(raw)
 }
 
-func (b bedrockBlock) result(out *utterance, at string) *failure {
+func (b bedrockBlock) result(out *utterance, at string) {
 	t := b.ToolResult
 	if t.Status != "" && t.Status != "success" && t.Status != "error" {
-		return invalid("", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip.Runes(t.Status, 40), at)
+		refuse("", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip.Runes(t.Status, 40), at)
 	}
 	r := result{id: t.ToolUseID, failed: t.Status == "error"}
 	for i, part := range t.Content {
@@ -220,41 +205,38 @@ func (b bedrockBlock) result(out *utterance, at string) *failure {
 			continue
 		}
 		if part.Text == nil && part.Image == nil {
-			return invalid("", "The content block at %s.toolResult.content.%d is of a kind that a tool result cannot have.", at, i)
+			refuse("", "The content block at %s.toolResult.content.%d is of a kind that a tool result cannot have.", at, i)
 		}
-		if f := part.into(&inner, fmt.Sprintf("%s.toolResult.content.%d", at, i)); f != nil {
-			return f
-		}
+		part.into(&inner, fmt.Sprintf("%s.toolResult.content.%d", at, i))
 		r.text += inner.text
 		r.images = append(r.images, inner.images...)
 	}
 	out.results = append(out.results, r)
-	return nil
 }
 
 // offer reads the tools and which of them may be called.
-func (r bedrockRequest) offer(q *modelRequest) *failure {
+func (r bedrockRequest) offer(q *modelRequest) {
 	if r.ToolConfig == nil {
-		return nil
+		return
 	}
 	for i, t := range r.ToolConfig.Tools {
 		switch s := t.ToolSpec; {
 		case s == nil && given(t.CachePoint):
 			continue
 		case s == nil || !functionName.MatchString(s.Name):
-			return invalid("", "1 validation error detected: Value at 'toolConfig.tools.%d.member.toolSpec.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", i+1)
+			refuse("", "1 validation error detected: Value at 'toolConfig.tools.%d.member.toolSpec.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", i+1)
 		case !describesObject(s.InputSchema.JSON):
-			return invalid("", "The value at toolConfig.tools.%d.toolSpec.inputSchema.json.type must be one of the following: object.", i)
+			refuse("", "The value at toolConfig.tools.%d.toolSpec.inputSchema.json.type must be one of the following: object.", i)
 		case slices.Contains(q.tools, s.Name):
-			return invalid("", "The tool name %s is used more than once in toolConfig.tools.", s.Name)
+			refuse("", "The tool name %s is used more than once in toolConfig.tools.", s.Name)
 		}
 		q.offer(t.ToolSpec.Name, t.ToolSpec.InputSchema.JSON)
 	}
 	if len(q.tools) == 0 {
-		return invalid("", "1 validation error detected: Value '[]' at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or equal to 1")
+		refuse("", "1 validation error detected: Value '[]' at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	}
 	if len(r.ToolConfig.ToolChoice) > 1 {
-		return invalid("", "The toolChoice field is a union: set one member of it.")
+		refuse("", "The toolChoice field is a union: set one member of it.")
 	}
 	for kind, c := range r.ToolConfig.ToolChoice {
 		switch kind {
@@ -264,11 +246,10 @@ func (r bedrockRequest) offer(q *modelRequest) *failure {
 		case "tool":
 			q.choice, q.tool = choiceNamed, c.Name
 			if !slices.Contains(q.tools, c.Name) {
-				return invalid("", "The tool %s of toolConfig.toolChoice is not defined in toolConfig.tools.", clip.Runes(c.Name, 64))
+				refuse("", "The tool %s of toolConfig.toolChoice is not defined in toolConfig.tools.", clip.Runes(c.Name, 64))
 			}
 		default:
-			return invalid("", "The toolChoice field has no member %s.", clip.Runes(kind, 40))
+			refuse("", "The toolChoice field has no member %s.", clip.Runes(kind, 40))
 		}
 	}
-	return nil
 }

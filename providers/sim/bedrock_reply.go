@@ -2,11 +2,11 @@ package sim
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"net/http"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 )
 
 // bedrockRefused ends a refusal, which is the doing of a guardrail, whose text then stands
@@ -111,28 +111,15 @@ func markBedrock(h http.Header, f *failure) {
 // binaryStream is the media type of AWS's event streams.
 const binaryStream = "application/vnd.amazon.eventstream"
 
-// awsFrame makes one message of an event stream: its length, that of the headers
-// and a CRC of both; headers of texts; the payload; a CRC of all before it. See
-// "Amazon event stream" in the AWS SDK reference.
+// awsFrame makes one message of an event stream, with headers of texts.
 func awsFrame(payload []byte, headers ...[2]string) []byte {
-	var head []byte
+	m := eventstream.Message{Payload: payload}
 	for _, h := range headers {
-		const text = 7
-		head = append(head, byte(len(h[0])))
-		head = append(head, h[0]...)
-		head = append(head, text)
-		head = binary.BigEndian.AppendUint16(head, uint16(len(h[1])))
-		head = append(head, h[1]...)
+		m.Headers.Set(h[0], eventstream.StringValue(h[1]))
 	}
-	const prelude, sum = 8, 4
-	total := prelude + sum + len(head) + len(payload) + sum
-	out := make([]byte, 0, total)
-	out = binary.BigEndian.AppendUint32(out, uint32(total))
-	out = binary.BigEndian.AppendUint32(out, uint32(len(head)))
-	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
-	out = append(out, head...)
-	out = append(out, payload...)
-	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out))
+	var out bytes.Buffer
+	_ = eventstream.NewEncoder().Encode(&out, m) // the payloads and headers are short enough
+	return out.Bytes()
 }
 
 // awsEvent is a message that carries an event.
@@ -153,21 +140,18 @@ var invoke = wire{
 	mark:      markBedrock,
 }
 
-func decodeInvoke(req *http.Request, body []byte) (modelRequest, *failure) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
+func decodeInvoke(req *http.Request, body []byte) modelRequest {
+	members := parse[map[string]json.RawMessage](body)
 	if !given(members["anthropic_version"]) {
-		return modelRequest{}, invalid("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
+		refuse("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
 	}
 	if name := foreign(body, "model", "stream", "thread"); name != "" {
-		return modelRequest{}, invalid("", "%s: Extra inputs are not permitted", name)
+		refuse("", "%s: Extra inputs are not permitted", name)
 	}
 	members["model"] = encodeJSON(req.PathValue("model"))
-	q, f := readMessages(encodeJSON(members))
+	q := readMessages(encodeJSON(members))
 	q.stream = strings.HasSuffix(req.URL.Path, "-stream")
-	return q, f
+	return q
 }
 
 // streamInvoke puts the events of Messages into binary ones.

@@ -110,6 +110,22 @@ func given(raw json.RawMessage) bool {
 	return true
 }
 
+// value is what p points to, the zero value for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// parse reads the body of a request.
+func parse[T any](body []byte) (r T) {
+	if err := json.Unmarshal(body, &r); err != nil {
+		panic(decodeFailure(err))
+	}
+	return r
+}
+
 // decodeFailure turns an encoding/json error into a wire's failure.
 func decodeFailure(err error) *failure {
 	var typeErr *json.UnmarshalTypeError

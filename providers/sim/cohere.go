@@ -58,55 +58,44 @@ type coherePart struct {
 	} `json:"document"`
 }
 
-func decodeCohere(_ *http.Request, body []byte) (modelRequest, *failure) {
-	var r cohereRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
+func decodeCohere(_ *http.Request, body []byte) modelRequest {
+	r := parse[cohereRequest](body)
 	switch name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history"); {
 	case name != "":
-		return modelRequest{}, &failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)}
+		panic(&failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)})
 	case r.Model == "":
-		return modelRequest{}, invalid("model", "invalid request: model is required")
+		refuse("model", "invalid request: model is required")
 	case len(r.Messages) == 0:
-		return modelRequest{}, invalid("messages", "invalid request: messages must be at least 1 item long")
+		refuse("messages", "invalid request: messages must be at least 1 item long")
 	case r.MaxTokens != nil && *r.MaxTokens < 1:
-		return modelRequest{}, invalid("max_tokens", "invalid request: max_tokens must be greater than 0")
+		refuse("max_tokens", "invalid request: max_tokens must be greater than 0")
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1):
-		return modelRequest{}, invalid("temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
+		refuse("temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
 	case len(r.StopSequences) > 5:
-		return modelRequest{}, invalid("stop_sequences", "invalid request: at most 5 stop_sequences are supported")
+		refuse("stop_sequences", "invalid request: at most 5 stop_sequences are supported")
 	}
 	q := modelRequest{model: r.Model, temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
-	if r.MaxTokens != nil {
-		q.maxTokens = *r.MaxTokens
-	}
+	q.maxTokens = value(r.MaxTokens)
 	for i, m := range r.Messages {
-		if f := m.into(&q, i); f != nil {
-			return modelRequest{}, f
-		}
+		m.into(&q, i)
 	}
-	if f := r.offer(&q); f != nil {
-		return modelRequest{}, f
-	}
+	r.offer(&q)
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip.Runes(m.ids[0], 80), m.at)
+		refuse("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip.Runes(m.ids[0], 80), m.at)
 	default:
-		return modelRequest{}, invalid("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
+		refuse("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
-	return q, r.form(&q)
+	r.form(&q)
+	return q
 }
 
 // into adds a message to the inquiry.
-func (m cohereMessage) into(q *modelRequest, i int) *failure {
-	out := utterance{at: i, own: m.Role == "assistant"}
+func (m cohereMessage) into(q *modelRequest, i int) {
+	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 	if !m.Content.given && (!out.own || len(m.ToolCalls) == 0) {
-		return invalid("messages", "invalid request: messages[%d].content is required", i)
-	}
-	if m.Content.text != nil {
-		out.text = *m.Content.text
+		refuse("messages", "invalid request: messages[%d].content is required", i)
 	}
 	for j, p := range m.Content.parts {
 		switch {
@@ -120,11 +109,11 @@ func (m cohereMessage) into(q *modelRequest, i int) *failure {
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
 			picture, ok := pictureAt(p.ImageURL.URL)
 			if !ok {
-				return invalid("messages", "invalid request: messages[%d].content[%d]: the image could not be decoded", i, j)
+				refuse("messages", "invalid request: messages[%d].content[%d]: the image could not be decoded", i, j)
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid("messages", "invalid request: messages[%d].content[%d]: invalid type '%s' for role '%s'", i, j, clip.Runes(p.Type, 40), clip.Runes(m.Role, 40))
+			refuse("messages", "invalid request: messages[%d].content[%d]: invalid type '%s' for role '%s'", i, j, clip.Runes(p.Type, 40), clip.Runes(m.Role, 40))
 		}
 	}
 	switch m.Role {
@@ -132,38 +121,37 @@ func (m cohereMessage) into(q *modelRequest, i int) *failure {
 	case "assistant":
 		for _, c := range m.ToolCalls {
 			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
-				return invalid("messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
+				refuse("messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
 			}
 			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, c.Function.Arguments})
 		}
 	case "tool":
 		if m.ToolCallID == "" {
-			return invalid("messages", "invalid request: messages[%d].tool_call_id is required", i)
+			refuse("messages", "invalid request: messages[%d].tool_call_id is required", i)
 		}
 		out.results, out.text = []result{{id: m.ToolCallID, text: out.text}}, ""
 	case "system", "developer":
 		q.system += out.text
-		return nil
+		return
 	default:
-		return invalid("messages", "invalid request: messages[%d].role must be one of 'user', 'assistant', 'system', 'tool'", i)
+		refuse("messages", "invalid request: messages[%d].role must be one of 'user', 'assistant', 'system', 'tool'", i)
 	}
 	q.messages = append(q.messages, out)
-	return nil
 }
 
 // offer reads the tools and which of them may be called.
-func (r cohereRequest) offer(q *modelRequest) *failure {
+func (r cohereRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		if t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters) {
-			return invalid("tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
+			refuse("tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
 		}
 		if slices.Contains(q.tools, t.Function.Name) {
-			return invalid("tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
+			refuse("tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
 		}
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	if r.ToolChoice == nil {
-		return nil
+		return
 	}
 	switch {
 	case *r.ToolChoice == "REQUIRED" && len(q.tools) > 0:
@@ -171,23 +159,22 @@ func (r cohereRequest) offer(q *modelRequest) *failure {
 	case *r.ToolChoice == "NONE":
 		q.choice = choiceNone
 	case *r.ToolChoice == "REQUIRED":
-		return invalid("tool_choice", "invalid request: tool_choice may only be specified with tools")
+		refuse("tool_choice", "invalid request: tool_choice may only be specified with tools")
 	default:
-		return invalid("tool_choice", "invalid request: tool_choice must be one of 'REQUIRED', 'NONE'")
+		refuse("tool_choice", "invalid request: tool_choice must be one of 'REQUIRED', 'NONE'")
 	}
-	return nil
 }
 
 // form reads what a request demands of the form of the text.
-func (r cohereRequest) form(q *modelRequest) *failure {
+func (r cohereRequest) form(q *modelRequest) {
 	f := r.ResponseFmt
 	switch {
 	case f == nil || f.Type == "text":
-		return nil
+		return
 	case f.Type != "json_object":
-		return invalid("response_format", "invalid request: response_format.type must be one of 'text', 'json_object'")
+		refuse("response_format", "invalid request: response_format.type must be one of 'text', 'json_object'")
 	case len(q.tools) > 0:
-		return invalid("response_format", "invalid request: cannot specify both response_format and tools")
+		refuse("response_format", "invalid request: cannot specify both response_format and tools")
 	}
 	schema := f.JSONSchema
 	if !given(schema) {
@@ -195,13 +182,12 @@ func (r cohereRequest) form(q *modelRequest) *failure {
 	}
 	if !given(schema) {
 		q.bind(formatObject)
-		return nil
+		return
 	}
 	if !describesObject(schema) {
-		return invalid("response_format", "invalid request: response_format.json_schema: the top level must be of type object")
+		refuse("response_format", "invalid request: response_format.json_schema: the top level must be of type object")
 	}
 	q.bind(formatSchema)
-	return nil
 }
 
 // cohereFinish is why it ended.

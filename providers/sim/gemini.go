@@ -90,46 +90,33 @@ var (
 	}
 )
 
-func decodeGemini(req *http.Request, body []byte) (modelRequest, *failure) {
+func decodeGemini(req *http.Request, body []byte) modelRequest {
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
 	if method != "generateContent" && method != "streamGenerateContent" {
-		return modelRequest{}, &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip.Runes(method, 40))}
+		panic(&failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip.Runes(method, 40))})
 	}
-	var r geminiRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
-	if f := checkGemini(body, r); f != nil {
-		return modelRequest{}, f
-	}
+	r := parse[geminiRequest](body)
+	checkGemini(body, r)
 	g := r.GenerationConfig
 	q := modelRequest{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
 	q.extras = q.stream && req.URL.Query().Get("alt") != "sse"
-	if g.MaxOutputTokens != nil {
-		q.maxTokens = *g.MaxOutputTokens
-	}
+	q.maxTokens = value(g.MaxOutputTokens)
 	if r.SystemInstruction != nil {
 		var system utterance
-		if f := r.SystemInstruction.into(&system); f != nil {
-			return modelRequest{}, f
-		}
+		r.SystemInstruction.into(&system)
 		q.system = system.text
 	}
 	for i, c := range r.Contents {
 		m := utterance{at: i, own: c.Role == "model"}
 		if c.Role != "user" && c.Role != "model" && c.Role != "function" && (c.Role != "" || len(r.Contents) > 1) {
-			return modelRequest{}, invalid("", "Please use a valid role: user, model.")
+			refuse("", "Please use a valid role: user, model.")
 		}
-		if f := c.into(&m); f != nil {
-			return modelRequest{}, f
-		}
+		c.into(&m)
 		q.messages = append(q.messages, m)
 	}
-	if f := r.offer(&q); f != nil {
-		return modelRequest{}, f
-	}
+	r.offer(&q)
 	if q.settle() != nil {
-		return modelRequest{}, invalid("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
+		refuse("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 	}
 	switch {
 	case g.ResponseMimeType == "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
@@ -137,12 +124,12 @@ func decodeGemini(req *http.Request, body []byte) (modelRequest, *failure) {
 	case g.ResponseMimeType == "application/json":
 		q.bind(formatObject)
 	}
-	return q, nil
+	return q
 }
 
 // checkGemini looks at what needs no reading. Members that the API does not have
 // are refused, as by every Google API.
-func checkGemini(body []byte, r geminiRequest) *failure {
+func checkGemini(body []byte, r geminiRequest) {
 	var members, config map[string]json.RawMessage
 	_ = json.Unmarshal(body, &members) // has been parsed
 	_ = json.Unmarshal(members["generationConfig"], &config)
@@ -158,33 +145,32 @@ func checkGemini(body []byte, r geminiRequest) *failure {
 			}
 		}
 		if slices.Sort(unknown); len(unknown) > 0 {
-			return invalid("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(unknown[0], 40), in.at)
+			refuse("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(unknown[0], 40), in.at)
 		}
 	}
 	g := r.GenerationConfig
 	switch {
 	case len(r.Contents) == 0:
-		return invalid("", "* GenerateContentRequest.contents: contents is not specified\n")
+		refuse("", "* GenerateContentRequest.contents: contents is not specified\n")
 	case g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2):
-		return invalid("", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
+		refuse("", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
 	case g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1:
-		return invalid("", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
+		refuse("", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
 	case g.CandidateCount != nil && *g.CandidateCount != 1:
-		return invalid("", "Only one candidate can be specified in the simulation")
+		refuse("", "Only one candidate can be specified in the simulation")
 	case len(g.StopSequences) > 5:
-		return invalid("", "The number of stop sequences must be at most 5.")
+		refuse("", "The number of stop sequences must be at most 5.")
 	case g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
-		return invalid("", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
+		refuse("", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
 	case g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain":
-		return invalid("", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
+		refuse("", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
 	}
-	return nil
 }
 
 // into adds parts to a message.
-func (c geminiContent) into(m *utterance) *failure {
+func (c geminiContent) into(m *utterance) {
 	if len(c.Parts) == 0 {
-		return invalid("", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
+		refuse("", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
 	}
 	for j, p := range c.Parts {
 		switch {
@@ -194,7 +180,7 @@ func (c geminiContent) into(m *utterance) *failure {
 		case p.InlineData != nil:
 			picture, ok := pictureOf(p.InlineData.MimeType, p.InlineData.Data)
 			if !ok || p.InlineData.MimeType == "" {
-				return invalid("", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
+				refuse("", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
 			}
 			m.images = append(m.images, picture)
 		case p.FileData != nil:
@@ -204,10 +190,9 @@ func (c geminiContent) into(m *utterance) *failure {
 		case p.FunctionResponse != nil && !m.own:
 			m.results = append(m.results, p.result())
 		default:
-			return invalid("", "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field\n", m.at, j)
+			refuse("", "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field\n", m.at, j)
 		}
 	}
-	return nil
 }
 
 // result reads a response: by the documentation its output or error, or else
@@ -232,17 +217,17 @@ func (p geminiPart) result() result {
 }
 
 // offer reads the tools and which of them may be called.
-func (r geminiRequest) offer(q *modelRequest) *failure {
+func (r geminiRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		for j, d := range t.FunctionDeclarations {
 			at := fmt.Sprintf("* GenerateContentRequest.tools[%d].function_declarations[%d]", i, j)
 			switch {
 			case !functionName.MatchString(d.Name):
-				return invalid("", "%s.name: Invalid function name. Must start with a letter or an underscore.\n", at)
+				refuse("", "%s.name: Invalid function name. Must start with a letter or an underscore.\n", at)
 			case slices.Contains(q.tools, d.Name):
-				return invalid("", "Duplicate function declaration found: %s", d.Name)
+				refuse("", "Duplicate function declaration found: %s", d.Name)
 			case given(d.Parameters) && given(d.ParametersJSONSchema):
-				return invalid("", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
+				refuse("", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
 			}
 			schema := d.ParametersJSONSchema
 			if given(d.Parameters) {
@@ -252,7 +237,7 @@ func (r geminiRequest) offer(q *modelRequest) *failure {
 		}
 	}
 	if r.ToolConfig == nil {
-		return nil
+		return
 	}
 	switch c := r.ToolConfig.FunctionCallingConfig; c.Mode {
 	case "", "AUTO", "MODE_UNSPECIFIED", "VALIDATED":
@@ -262,19 +247,18 @@ func (r geminiRequest) offer(q *modelRequest) *failure {
 		q.choice = choiceAny
 		for _, name := range c.AllowedFunctionNames {
 			if !slices.Contains(q.tools, name) {
-				return invalid("", "Allowed function name %s is not among the function declarations.", clip.Runes(name, 64))
+				refuse("", "Allowed function name %s is not among the function declarations.", clip.Runes(name, 64))
 			}
 		}
 		if len(c.AllowedFunctionNames) == 1 {
 			q.choice, q.tool = choiceNamed, c.AllowedFunctionNames[0]
 		}
 		if len(q.tools) == 0 {
-			return invalid("", "Function calling config is set without function_declarations.")
+			refuse("", "Function calling config is set without function_declarations.")
 		}
 	default:
-		return invalid("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip.Runes(c.Mode, 40))
+		refuse("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip.Runes(c.Mode, 40))
 	}
-	return nil
 }
 
 // geminiFinish is why it ended, and what is said about it.

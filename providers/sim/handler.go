@@ -28,7 +28,8 @@ type service struct {
 	threads archive[thread]
 }
 
-// failure is an error as a wire will put it.
+// failure is an error as a wire will put it. Reading a request ends in a panic with one
+// where the request is refused, which wire.read turns into a result.
 type failure struct {
 	status  int
 	code    string // OpenAI's code, such as model_not_found, or Anthropic's error_code
@@ -40,6 +41,9 @@ type failure struct {
 func invalid(param, format string, args ...any) *failure {
 	return &failure{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
 }
+
+// refuse ends the reading of a request that is not valid.
+func refuse(param, format string, args ...any) { panic(invalid(param, format, args...)) }
 
 // tooLarge refuses a body that exceeds maxBody, by itself or with what it refers to.
 func tooLarge() *failure {
@@ -55,7 +59,8 @@ type wire struct {
 	// to nothing. keep remembers a request, as recalled, and its reply.
 	recall func(s *service, r *http.Request, body []byte) ([]byte, *failure)
 	keep   func(s *service, body []byte, q modelRequest, c completion) *failure
-	decode func(r *http.Request, body []byte) (modelRequest, *failure)
+	// decode reads a request, or panics with a failure.
+	decode func(r *http.Request, body []byte) modelRequest
 	encode func(modelRequest, completion) any
 	// stream makes the frames of a streamed reply, media is what they are.
 	stream func(modelRequest, completion) [][]byte
@@ -188,7 +193,7 @@ func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c 
 			return modelRequest{}, c, f
 		}
 	}
-	if q, f = wr.decode(r, whole); f != nil {
+	if q, f = wr.read(r, whole); f != nil {
 		return modelRequest{}, c, f
 	}
 	q.fromHeader, q.body = r.Header.Get("X-Client-Request-Id"), body
@@ -202,6 +207,20 @@ func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c 
 		f = wr.keep(s, whole, q, c)
 	}
 	return q, c, f
+}
+
+// read decodes a request.
+func (wr wire) read(r *http.Request, body []byte) (q modelRequest, f *failure) {
+	defer func() {
+		if v := recover(); v != nil {
+			refused, ok := v.(*failure)
+			if !ok {
+				panic(v)
+			}
+			f = refused
+		}
+	}()
+	return wr.decode(r, body), nil
 }
 
 // answer sends what a model said, whole or as a stream, when it is time.

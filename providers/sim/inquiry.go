@@ -186,20 +186,12 @@ func (q modelRequest) settings() string {
 		}
 		return fmt.Sprint(v)
 	}
-	var temperature float64
-	var seed int64
-	if q.temperature != nil {
-		temperature = *q.temperature
-	}
-	if q.seed != nil {
-		seed = *q.seed
-	}
 	choice := string(q.choice)
 	if q.choice == choiceNamed {
 		choice += ":" + q.tool
 	}
 	return fmt.Sprintf("max_tokens=%s temperature=%s seed=%s stop=%s choice=%s tools=%d format=%s",
-		or(q.maxTokens > 0, q.maxTokens), or(q.temperature != nil, temperature), or(q.seed != nil, seed),
+		or(q.maxTokens > 0, q.maxTokens), or(q.temperature != nil, value(q.temperature)), or(q.seed != nil, value(q.seed)),
 		or(len(q.stop) > 0, fmt.Sprintf("%q", q.stop)), choice, len(q.tools), q.format)
 }
 

@@ -52,27 +52,23 @@ type ollamaMessage struct {
 	} `json:"tool_calls"`
 }
 
-func decodeOllama(_ *http.Request, body []byte) (modelRequest, *failure) {
+func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	var r ollamaRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, &failure{status: http.StatusBadRequest, message: clip.Runes(err.Error(), 200)}
+		panic(&failure{status: http.StatusBadRequest, message: clip.Runes(err.Error(), 200)})
 	}
 	if r.Model == "" {
-		return modelRequest{}, invalid("model", "model is required")
+		refuse("model", "model is required")
 	}
 	o := r.Options
 	q := modelRequest{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
-	if o.NumPredict != nil {
-		q.maxTokens = max(0, *o.NumPredict)
-	}
+	q.maxTokens = max(0, value(o.NumPredict))
 	for i, m := range r.Messages {
-		if f := m.into(&q, i); f != nil {
-			return modelRequest{}, f
-		}
+		m.into(&q, i)
 	}
 	for _, t := range r.Tools {
 		if t.Type != "function" || t.Function.Name == "" {
-			return modelRequest{}, invalid("tools", "invalid tool: type must be function, and the function must have a name")
+			refuse("tools", "invalid tool: type must be function, and the function must have a name")
 		}
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
@@ -84,18 +80,18 @@ func decodeOllama(_ *http.Request, body []byte) (modelRequest, *failure) {
 	case strings.HasPrefix(format, "{"):
 		q.bind(formatSchema)
 	default:
-		return modelRequest{}, invalid("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip.Runes(format, 80))
+		refuse("format", "invalid format: %s; expected \"json\" or a valid JSON Schema object", clip.Runes(format, 80))
 	}
-	return q, nil
+	return q
 }
 
 // into adds a message to the inquiry.
-func (m ollamaMessage) into(q *modelRequest, i int) *failure {
+func (m ollamaMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
 	for _, data := range m.Images {
 		p, ok := decodePicture("", data)
 		if !ok {
-			return invalid("messages", "Failed to create new sequence: failed to process inputs: image: unknown format")
+			refuse("messages", "Failed to create new sequence: failed to process inputs: image: unknown format")
 		}
 		out.images = append(out.images, p)
 	}
@@ -111,12 +107,11 @@ func (m ollamaMessage) into(q *modelRequest, i int) *failure {
 		out.results = []result{{id: m.ToolCallID, name: m.ToolName, text: m.Content}}
 	case "system":
 		q.system += m.Content
-		return nil
+		return
 	default:
-		return invalid("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip.Runes(m.Role, 40))
+		refuse("messages", "invalid role: %s, must be one of [system, user, assistant, tool]", clip.Runes(m.Role, 40))
 	}
 	q.messages = append(q.messages, out)
-	return nil
 }
 
 // ollamaPart is one line of a stream, or the whole.

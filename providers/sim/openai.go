@@ -57,103 +57,88 @@ type openAIPart struct {
 	} `json:"image_url"`
 }
 
-func decodeOpenAI(_ *http.Request, body []byte) (modelRequest, *failure) {
-	var r openAIRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
-	if f := r.check(body); f != nil {
-		return modelRequest{}, f
-	}
+func decodeOpenAI(_ *http.Request, body []byte) modelRequest {
+	r := parse[openAIRequest](body)
+	r.check(body)
 	q := modelRequest{model: *r.Model, stop: r.Stop, temperature: r.Temperature, seed: r.Seed, stream: r.Stream}
 	q.extras = r.StreamOptions != nil && r.StreamOptions.IncludeUsage
 	for _, limit := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
 		switch {
 		case limit == nil:
 		case *limit < 1:
-			return modelRequest{}, invalid("max_tokens", "Invalid 'max_tokens': must be at least 1.")
+			refuse("max_tokens", "Invalid 'max_tokens': must be at least 1.")
 		case q.maxTokens == 0 || *limit < q.maxTokens:
 			q.maxTokens = *limit
 		}
 	}
 	for i, m := range r.Messages {
-		if f := m.into(&q, i); f != nil {
-			return modelRequest{}, f
-		}
+		m.into(&q, i)
 	}
-	if f := r.offer(&q); f != nil {
-		return modelRequest{}, f
-	}
+	r.offer(&q)
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
+		refuse(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 	default:
-		return modelRequest{}, invalid(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip.Runes(strings.Join(m.ids, ", "), 200))
+		refuse(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip.Runes(strings.Join(m.ids, ", "), 200))
 	}
-	return q, r.form(&q)
+	r.form(&q)
+	return q
 }
 
 // check looks at what needs no reading.
-func (r openAIRequest) check(body []byte) *failure {
+func (r openAIRequest) check(body []byte) {
 	switch name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions"); {
 	case name != "":
-		return &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
+		panic(&failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name})
 	case r.Model == nil || *r.Model == "":
-		return invalid("model", "you must provide a model parameter")
+		refuse("model", "you must provide a model parameter")
 	case len(r.Messages) == 0:
-		return invalid("messages", "'messages' must be a non-empty array.")
+		refuse("messages", "'messages' must be a non-empty array.")
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
-		return invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
+		refuse("temperature", "Invalid 'temperature': must be between 0 and 2.")
 	case r.StreamOptions != nil && !r.Stream:
-		return invalid("stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+		refuse("stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
 	case r.N != nil && *r.N != 1:
-		return invalid("n", "Unsupported value: the simulation returns one choice.")
+		refuse("n", "Unsupported value: the simulation returns one choice.")
 	case len(r.Stop) > 4:
-		return invalid("stop", "Invalid 'stop': at most 4 sequences.")
+		refuse("stop", "Invalid 'stop': at most 4 sequences.")
 	}
-	return nil
 }
 
 // into adds a message to the inquiry.
-func (m openAIRequestTurn) into(q *modelRequest, i int) *failure {
+func (m openAIRequestTurn) into(q *modelRequest, i int) {
 	if !m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == "") {
-		return invalid("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
+		refuse("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
 	}
-	out := utterance{at: i, own: m.Role == "assistant"}
-	if f := m.read(&out); f != nil {
-		return f
-	}
+	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
+	m.read(&out)
 	switch m.Role {
 	case "user":
 	case "assistant":
 		for j, c := range m.ToolCalls {
 			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
-				return invalid("messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
+				refuse("messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
 			}
 			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, c.Function.Arguments})
 		}
 	case "tool":
 		if m.ToolCallID == nil {
-			return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
+			refuse(fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
 		}
 		out.results = []result{{id: *m.ToolCallID, text: out.text}}
 		out.text = ""
 	case "system", "developer":
 		q.system += out.text
-		return nil
+		return
 	default:
-		return invalid("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user', 'assistant' and 'tool'.", i)
+		refuse("messages", "Invalid value for 'messages[%d].role'. Supported values are: 'system', 'developer', 'user', 'assistant' and 'tool'.", i)
 	}
 	q.messages = append(q.messages, out)
-	return nil
 }
 
 // read reads the content. Only users show images.
-func (m openAIRequestTurn) read(out *utterance) *failure {
-	if m.Content.text != nil {
-		out.text = *m.Content.text
-	}
+func (m openAIRequestTurn) read(out *utterance) {
 	for j, p := range m.Content.parts {
 		at := fmt.Sprintf("messages[%d].content[%d]", out.at, j)
 		switch {
@@ -164,14 +149,13 @@ func (m openAIRequestTurn) read(out *utterance) *failure {
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
 			picture, ok := pictureAt(p.ImageURL.URL)
 			if !ok {
-				return &failure{status: http.StatusBadRequest, param: at, code: "invalid_image_format", message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']."}
+				panic(&failure{status: http.StatusBadRequest, param: at, code: "invalid_image_format", message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']."})
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip.Runes(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
+			refuse(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip.Runes(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
 		}
 	}
-	return nil
 }
 
 // openAIFormat is response_format.
@@ -195,25 +179,23 @@ type openAITool struct {
 }
 
 // offer reads the tools and which of them may be called.
-func (r openAIRequest) offer(q *modelRequest) *failure {
+func (r openAIRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		if t.Type != "function" {
-			return invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
+			refuse(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
 		}
-		if f := checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters); f != nil {
-			return f
-		}
+		checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters)
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	switch {
 	case len(q.tools) > 0:
 	case given(r.ToolChoice):
-		return invalid("tool_choice", "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.")
+		refuse("tool_choice", "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.")
 	case r.ParallelToolCalls != nil:
-		return invalid("parallel_tool_calls", "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.")
+		refuse("parallel_tool_calls", "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.")
 	}
-	return q.choose(r.ToolChoice, func(raw json.RawMessage) string {
+	q.choose(r.ToolChoice, func(raw json.RawMessage) string {
 		var t openAITool
 		if json.Unmarshal(raw, &t) != nil || t.Type != "function" {
 			return ""
@@ -223,23 +205,22 @@ func (r openAIRequest) offer(q *modelRequest) *failure {
 }
 
 // checkFunction looks at a function on offer.
-func checkFunction(at, name string, parameters json.RawMessage) *failure {
+func checkFunction(at, name string, parameters json.RawMessage) {
 	switch {
 	case name == "":
-		return invalid(at+".name", "Missing required parameter: '%s.name'.", at)
+		refuse(at+".name", "Missing required parameter: '%s.name'.", at)
 	case !functionName.MatchString(name):
-		return invalid(at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
+		refuse(at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
 	case given(parameters) && !describesObject(parameters):
-		return invalid(at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
+		refuse(at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
 	}
-	return nil
 }
 
 // choose reads a choice in the words of OpenAI's wires; named reads the name of
 // the tool from one that is no word.
-func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) string) *failure {
+func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) string) {
 	if !given(raw) {
-		return nil
+		return
 	}
 	var word string
 	_ = json.Unmarshal(raw, &word) // no word: an object
@@ -252,56 +233,51 @@ func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) s
 	case "":
 		q.choice, q.tool = choiceNamed, named(raw)
 		if !slices.Contains(q.tools, q.tool) {
-			return invalid("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip.Runes(q.tool, 64))
+			refuse("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip.Runes(q.tool, 64))
 		}
 	default:
-		return invalid("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip.Runes(word, 40))
+		refuse("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip.Runes(word, 40))
 	}
-	return nil
 }
 
 // form reads what a request demands of the form of the text.
-func (r openAIRequest) form(q *modelRequest) *failure {
+func (r openAIRequest) form(q *modelRequest) {
 	if !given(r.ResponseFormat) {
-		return nil
+		return
 	}
 	var format openAIFormat
 	if err := json.Unmarshal(r.ResponseFormat, &format); err != nil {
-		return invalid("response_format", "Invalid type for 'response_format'.")
+		refuse("response_format", "Invalid type for 'response_format'.")
 	}
 	switch format.Type {
 	case "text":
-		return nil
+		return
 	case "json_object":
 		if !strings.Contains(strings.ToLower(q.prompt), "json") {
-			return invalid("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
+			refuse("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 		}
 	case "json_schema":
-		if f := format.checkSchema(); f != nil {
-			return f
-		}
+		format.checkSchema()
 	default:
-		return invalid("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(format.Type, 40))
+		refuse("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(format.Type, 40))
 	}
 	q.bind(format.Type)
-	return nil
 }
 
-func (f openAIFormat) checkSchema() *failure {
+func (f openAIFormat) checkSchema() {
 	const param = "response_format.json_schema"
 	switch s := f.JSONSchema; {
 	case s == nil:
-		return invalid(param, "Missing required parameter: '%s'.", param)
+		refuse(param, "Missing required parameter: '%s'.", param)
 	case s.Name == "":
-		return invalid(param+".name", "Missing required parameter: '%s.name'.", param)
+		refuse(param+".name", "Missing required parameter: '%s.name'.", param)
 	case !describesObject(s.Schema):
-		return invalid(param, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
+		refuse(param, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
 	case s.Strict != nil && *s.Strict:
 		if at, ok := open(s.Schema, true); !ok {
-			return invalid(param, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(at, 80))
+			refuse(param, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(at, 80))
 		}
 	}
-	return nil
 }
 
 // openAIToolCall is the call in a reply; its arguments are text.

@@ -194,20 +194,17 @@ var completions = wire{
 }
 
 // decodeCompletions reads a request as one of Chat Completions.
-func decodeCompletions(req *http.Request, body []byte) (modelRequest, *failure) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
+func decodeCompletions(req *http.Request, body []byte) modelRequest {
+	members := parse[map[string]json.RawMessage](body)
 	var text string
 	var texts []string
 	if json.Unmarshal(members["prompt"], &texts) == nil && len(texts) == 1 {
 		text = texts[0]
 	} else if json.Unmarshal(members["prompt"], &text) != nil || text == "" {
-		return modelRequest{}, invalid("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
+		refuse("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
 	}
 	if name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens"); name != "" {
-		return modelRequest{}, &failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name}
+		panic(&failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name})
 	}
 	delete(members, "prompt")
 	members["messages"] = encodeJSON([]obj{{"role": "user", "content": text}})

@@ -71,112 +71,94 @@ type responsesPart struct {
 	ImageURL *string `json:"image_url"`
 }
 
-func decodeResponses(_ *http.Request, body []byte) (modelRequest, *failure) {
-	var r responsesRequest
-	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, decodeFailure(err)
-	}
-	if f := r.check(body); f != nil {
-		return modelRequest{}, f
-	}
+func decodeResponses(_ *http.Request, body []byte) modelRequest {
+	r := parse[responsesRequest](body)
+	r.check(body)
 	q := modelRequest{model: *r.Model, temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
-	if r.MaxOutputTokens != nil {
-		q.maxTokens = *r.MaxOutputTokens
-	}
-	if r.Instructions != nil {
-		q.system = *r.Instructions
-	}
+	q.maxTokens, q.system = value(r.MaxOutputTokens), value(r.Instructions)
 	if r.Input.text != nil {
 		q.messages = []utterance{{text: *r.Input.text}}
 	}
 	for i, item := range r.Input.parts {
-		if f := item.into(&q, i); f != nil {
-			return modelRequest{}, f
-		}
+		item.into(&q, i)
 	}
 	for i, t := range r.Tools {
 		if t.Type != "function" {
-			return modelRequest{}, invalid(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
+			refuse(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
 		}
-		if f := checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters); f != nil {
-			return modelRequest{}, f
-		}
+		checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters)
 		q.offer(t.Name, t.Parameters)
 	}
 	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
-	if f := q.choose(r.ToolChoice, func(raw json.RawMessage) string {
+	q.choose(r.ToolChoice, func(raw json.RawMessage) string {
 		var t responsesTool
 		if json.Unmarshal(raw, &t) != nil || t.Type != "function" {
 			return ""
 		}
 		return t.Name
-	}); f != nil {
-		return modelRequest{}, f
-	}
+	})
 	switch m := q.settle(); {
 	case m == nil:
 	case m.orphan:
-		return modelRequest{}, invalid("input", "No tool call found for function call output with call_id %s.", clip.Runes(m.ids[0], 80))
+		refuse("input", "No tool call found for function call output with call_id %s.", clip.Runes(m.ids[0], 80))
 	default:
-		return modelRequest{}, invalid("input", "No tool output found for function call %s.", clip.Runes(m.ids[0], 80))
+		refuse("input", "No tool output found for function call %s.", clip.Runes(m.ids[0], 80))
 	}
-	return q, r.form(&q)
+	r.form(&q)
+	return q
 }
 
 // check looks at what needs no reading.
-func (r responsesRequest) check(body []byte) *failure {
+func (r responsesRequest) check(body []byte) {
 	switch name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system"); {
 	case name != "":
-		return &failure{status: http.StatusBadRequest, code: "unknown_parameter", param: name, message: fmt.Sprintf("Unknown parameter: '%s'.", name)}
+		panic(&failure{status: http.StatusBadRequest, code: "unknown_parameter", param: name, message: fmt.Sprintf("Unknown parameter: '%s'.", name)})
 	case r.Model == nil || *r.Model == "":
-		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."}
+		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."})
 	case r.Input.text == nil && len(r.Input.parts) == 0:
-		return &failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."}
+		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."})
 	case r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16:
-		return &failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)}
+		panic(&failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)})
 	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
-		return invalid("temperature", "Invalid 'temperature': must be between 0 and 2.")
+		refuse("temperature", "Invalid 'temperature': must be between 0 and 2.")
 	}
-	return nil
 }
 
 // into adds an item to the inquiry. The model's items that follow each other are
 // one turn of it.
-func (m responsesItem) into(q *modelRequest, i int) *failure {
+func (m responsesItem) into(q *modelRequest, i int) {
 	at := fmt.Sprintf("input[%d]", i)
 	out := utterance{at: i, own: true}
 	switch m.Type {
 	case "function_call":
 		if m.CallID == "" || m.Name == "" {
-			return invalid(at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
+			refuse(at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
 		}
 		out.calls = []invocation{{m.CallID, m.Name, m.Arguments}}
 	case "function_call_output":
 		out.own = false
 		if !m.Output.given {
-			return invalid(at+".output", "Missing required parameter: '%s.output'.", at)
+			refuse(at+".output", "Missing required parameter: '%s.output'.", at)
 		}
-		if f := readParts(m.Output, at+".output", "input_text", &out); f != nil {
-			return f
-		}
+		readParts(m.Output, at+".output", "input_text", &out)
 		out.results = []result{{id: m.CallID, text: out.text, images: out.images}}
 		out.text, out.images = "", nil
 	case "reasoning":
 		if !strings.HasPrefix(m.ID, "rs_") {
-			return invalid(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip.Runes(m.ID, 64))
+			refuse(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip.Runes(m.ID, 64))
 		}
 	case "message", "":
-		return m.message(q, at, out)
+		m.message(q, at, out)
+		return
 	default:
-		return invalid(at, "Invalid value: '%s'. Supported values are: 'message', 'function_call', 'function_call_output' and 'reasoning'.", clip.Runes(m.Type, 40))
+		refuse(at, "Invalid value: '%s'. Supported values are: 'message', 'function_call', 'function_call_output' and 'reasoning'.", clip.Runes(m.Type, 40))
 	}
 	q.merge(out)
-	return nil
 }
 
-func (m responsesItem) message(q *modelRequest, at string, out utterance) *failure {
+func (m responsesItem) message(q *modelRequest, at string, out utterance) {
 	if !m.Content.given {
-		return invalid(at+".content", "Missing required parameter: '%s.content'.", at)
+		refuse(at+".content", "Missing required parameter: '%s.content'.", at)
 	}
 	kind := "input_text"
 	switch m.Role {
@@ -185,24 +167,19 @@ func (m responsesItem) message(q *modelRequest, at string, out utterance) *failu
 	case "user", "system", "developer":
 		out.own = false
 	default:
-		return invalid(at+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", clip.Runes(m.Role, 40))
+		refuse(at+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", clip.Runes(m.Role, 40))
 	}
-	if f := readParts(m.Content, at+".content", kind, &out); f != nil {
-		return f
-	}
+	readParts(m.Content, at+".content", kind, &out)
 	if m.Role == "system" || m.Role == "developer" {
 		q.system += out.text
-		return nil
+		return
 	}
 	q.merge(out)
-	return nil
 }
 
 // readParts reads parts: text of one kind, refusals of the model, images of others.
-func readParts(c content[responsesPart], at, kind string, out *utterance) *failure {
-	if c.text != nil {
-		out.text = *c.text
-	}
+func readParts(c content[responsesPart], at, kind string, out *utterance) {
+	out.text = value(c.text)
 	for j, p := range c.parts {
 		switch {
 		case p.Type == kind && p.Text != nil:
@@ -212,41 +189,39 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) *failu
 		case p.Type == "input_image" && p.ImageURL != nil && !out.own:
 			picture, ok := pictureAt(*p.ImageURL)
 			if !ok {
-				return invalid(at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
+				refuse(at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
 			}
 			out.images = append(out.images, picture)
 		default:
-			return invalid(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip.Runes(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
+			refuse(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip.Runes(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
 		}
 	}
-	return nil
 }
 
 // form reads what a request demands of the form of the text.
-func (r responsesRequest) form(q *modelRequest) *failure {
+func (r responsesRequest) form(q *modelRequest) {
 	if r.Text == nil || r.Text.Format == nil {
-		return nil
+		return
 	}
 	f := r.Text.Format
 	switch f.Type {
 	case "text":
-		return nil
+		return
 	case "json_object":
 		if !strings.Contains(strings.ToLower(q.prompt), "json") {
-			return invalid("input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
+			refuse("input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
 		}
 	case "json_schema":
 		switch at, closed := open(f.Schema, true); {
 		case f.Name == "":
-			return invalid("text.format.name", "Missing required parameter: 'text.format.name'.")
+			refuse("text.format.name", "Missing required parameter: 'text.format.name'.")
 		case !describesObject(f.Schema):
-			return invalid("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(f.Name, 64))
+			refuse("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(f.Name, 64))
 		case (f.Strict == nil || *f.Strict) && !closed:
-			return invalid("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(f.Name, 64), clip.Runes(at, 80))
+			refuse("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(f.Name, 64), clip.Runes(at, 80))
 		}
 	default:
-		return invalid("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(f.Type, 40))
+		refuse("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(f.Type, 40))
 	}
 	q.bind(f.Type)
-	return nil
 }

@@ -50,41 +50,39 @@ type tgiRequest struct {
 // markdownImage is how a prompt shows an image.
 var markdownImage = regexp.MustCompile(`!\[\]\(([^)]*)\)`)
 
-func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
+func decodeTGI(req *http.Request, body []byte) modelRequest {
 	var r tgiRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: %s", clip.Runes(err.Error(), 200))
+		refuse("", "Failed to deserialize the JSON body into the target type: %s", clip.Runes(err.Error(), 200))
 	}
 	p := r.Parameters
 	stream := strings.HasSuffix(req.URL.Path, "/generate_stream")
 	switch {
 	case r.Inputs == nil:
-		return modelRequest{}, invalid("", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
+		refuse("", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
 	case *r.Inputs == "":
-		return modelRequest{}, invalid("", "Input validation error: `inputs` cannot be empty")
+		refuse("", "Input validation error: `inputs` cannot be empty")
 	case p.MaxNewTokens != nil && *p.MaxNewTokens < 1:
-		return modelRequest{}, invalid("", "Input validation error: `max_new_tokens` must be strictly positive")
+		refuse("", "Input validation error: `max_new_tokens` must be strictly positive")
 	case p.Temperature != nil && *p.Temperature <= 0:
-		return modelRequest{}, invalid("", "Input validation error: `temperature` must be strictly positive")
+		refuse("", "Input validation error: `temperature` must be strictly positive")
 	case len(p.Stop) > 4:
-		return modelRequest{}, invalid("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
+		refuse("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
 	case stream && p.DecoderInputDetails:
-		return modelRequest{}, invalid("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
+		refuse("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
 	case model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("):
-		return modelRequest{}, invalid("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
+		refuse("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
 	}
 	q := modelRequest{
 		model:       cmp.Or(req.PathValue("model"), req.URL.Query().Get("model"), r.Model, Probe),
 		temperature: p.Temperature, seed: p.Seed, stop: p.Stop, stream: stream, extras: p.Details || p.DecoderInputDetails,
 	}
-	if p.MaxNewTokens != nil {
-		q.maxTokens = *p.MaxNewTokens
-	}
+	q.maxTokens = value(p.MaxNewTokens)
 	m := utterance{text: *r.Inputs}
 	for _, at := range markdownImage.FindAllStringSubmatch(*r.Inputs, -1) {
 		picture, ok := pictureAt(at[1])
 		if !ok {
-			return modelRequest{}, invalid("", "Input validation error: invalid image: could not be decoded")
+			refuse("", "Input validation error: invalid image: could not be decoded")
 		}
 		m.images = append(m.images, picture)
 	}
@@ -93,11 +91,11 @@ func decodeTGI(req *http.Request, body []byte) (modelRequest, *failure) {
 	q.settle()
 	if g := p.Grammar; g != nil {
 		if g.Type != "json" && g.Type != "regex" && g.Type != "json_schema" {
-			return modelRequest{}, invalid("", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
+			refuse("", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
 		}
 		q.bind(formatSchema)
 	}
-	return q, nil
+	return q
 }
 
 // tgiText is the text. It ends in the stop sequence that ended it.
