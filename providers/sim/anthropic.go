@@ -89,13 +89,9 @@ func readMessages(body []byte) modelRequest {
 		q.messages = append(q.messages, out)
 	}
 	r.offer(&q)
-	switch m := q.settle(); {
-	case m == nil:
-	case m.orphan:
-		refuse("messages", "messages.%d.content: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", m.at, clip.Runes(m.ids[0], 80))
-	default:
-		refuse("messages", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
-	}
+	q.settled("messages",
+		"messages.{at}.content: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+		"messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.")
 	r.form(&q)
 	return q
 }
@@ -132,7 +128,7 @@ func (b anthropicInput) into(out *utterance, at string) {
 		if b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input) {
 			refuse("messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
 		}
-		out.calls = append(out.calls, invocation{b.ID, b.Name, string(b.Input)})
+		out.calls = append(out.calls, invocation{ID: b.ID, Name: b.Name, Args: string(b.Input)})
 	case b.Type == "tool_result" && !out.own:
 		r := result{id: b.ToolUseID, failed: b.IsError, text: value(b.Content.text)}
 		for i, part := range b.Content.parts {

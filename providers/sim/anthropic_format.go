@@ -96,7 +96,7 @@ func (c completion) content() []anthropicBlock {
 		blocks = append(blocks, anthropicBlock{Type: "text", Text: &c.text})
 	}
 	for _, t := range c.identify("toolu_sim") {
-		blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: t.id, Name: t.name, Input: object(t.args), raw: t.args})
+		blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: t.ID, Name: t.Name, Input: object(t.Args), raw: t.Args})
 	}
 	return blocks
 }

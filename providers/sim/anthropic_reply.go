@@ -113,37 +113,29 @@ func streamAnthropic(_ modelRequest, c completion) [][]byte {
 		"stop_reason": nil, "stop_sequence": nil, "usage": started,
 	}})
 	for i, b := range c.content() {
-		delta := func(kind, member, text string) {
-			send("content_block_delta", obj{"index": i, "delta": obj{"type": kind, member: text}})
+		begin := func(members obj) {
+			members["type"] = b.Type
+			send("content_block_start", obj{"index": i, "content_block": members})
+			if i == 0 {
+				send("ping", obj{})
+			}
 		}
-		begin := obj{"type": b.Type}
-		switch b.Type {
-		case "text":
-			begin["text"] = ""
-		case "thinking":
-			begin["thinking"], begin["signature"] = "", ""
-		case "tool_use":
-			begin["id"], begin["name"], begin["input"] = b.ID, b.Name, obj{}
-		}
-		send("content_block_start", obj{"index": i, "content_block": begin})
-		if i == 0 {
-			send("ping", obj{})
+		deltas := func(kind, member string, texts ...string) {
+			for _, text := range texts {
+				send("content_block_delta", obj{"index": i, "delta": obj{"type": kind, member: text}})
+			}
 		}
 		switch b.Type {
 		case "text":
-			for _, p := range c.draws.pieces(*b.Text) {
-				delta("text_delta", "text", p)
-			}
+			begin(obj{"text": ""})
+			deltas("text_delta", "text", c.draws.pieces(*b.Text)...)
 		case "thinking":
-			for _, p := range c.draws.pieces(*b.Thinking) {
-				delta("thinking_delta", "thinking", p)
-			}
-			delta("signature_delta", "signature", b.Signature)
+			begin(obj{"thinking": "", "signature": ""})
+			deltas("thinking_delta", "thinking", c.draws.pieces(*b.Thinking)...)
+			deltas("signature_delta", "signature", b.Signature)
 		case "tool_use":
-			delta("input_json_delta", "partial_json", "")
-			for _, p := range c.draws.pieces(b.raw) {
-				delta("input_json_delta", "partial_json", p)
-			}
+			begin(obj{"id": b.ID, "name": b.Name, "input": obj{}})
+			deltas("input_json_delta", "partial_json", append([]string{""}, c.draws.pieces(b.raw)...)...)
 		}
 		send("content_block_stop", obj{"index": i})
 	}

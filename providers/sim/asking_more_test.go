@@ -32,7 +32,7 @@ var geminiTongue = wireClient{
 				parts = append(parts, obj{"text": m.text})
 			}
 			for _, c := range m.calls {
-				parts = append(parts, obj{"functionCall": obj{"name": c.name, "args": json.RawMessage(c.args)}})
+				parts = append(parts, obj{"functionCall": obj{"name": c.Name, "args": json.RawMessage(c.Args)}})
 			}
 			contents = append(contents, obj{"role": map[bool]string{true: "model", false: "user"}[m.own], "parts": parts})
 		}
@@ -77,7 +77,7 @@ func (h *heard) gemini(t testing.TB, v map[string]any) {
 	for _, p := range list(c, "content", "parts") {
 		switch {
 		case at(p, "functionCall") != nil:
-			h.calls = append(h.calls, invocation{text(p, "functionCall", "id"), text(p, "functionCall", "name"), raw(at(p, "functionCall", "args"))})
+			h.calls = append(h.calls, invocation{ID: text(p, "functionCall", "id"), Name: text(p, "functionCall", "name"), Args: raw(at(p, "functionCall", "args"))})
 		case at(p, "thought") == true:
 			h.reasoning += text(p, "text")
 		default:
@@ -107,7 +107,7 @@ var bedrockTongue = wireClient{
 				blocks = append(blocks, obj{"text": m.text})
 			}
 			for _, c := range m.calls {
-				blocks = append(blocks, obj{"toolUse": obj{"toolUseId": c.id, "name": c.name, "input": json.RawMessage(c.args)}})
+				blocks = append(blocks, obj{"toolUse": obj{"toolUseId": c.ID, "name": c.Name, "input": json.RawMessage(c.Args)}})
 			}
 			messages = append(messages, obj{"role": map[bool]string{true: "assistant", false: "user"}[m.own], "content": blocks})
 		}
@@ -133,7 +133,7 @@ var bedrockTongue = wireClient{
 			h.text += text(b, "text")
 			h.reasoning += text(b, "reasoningContent", "reasoningText", "text")
 			if use := at(b, "toolUse"); use != nil {
-				h.calls = append(h.calls, invocation{text(use, "toolUseId"), text(use, "name"), raw(at(use, "input"))})
+				h.calls = append(h.calls, invocation{ID: text(use, "toolUseId"), Name: text(use, "name"), Args: raw(at(use, "input"))})
 			}
 		}
 		h.bedrockUsage(at(v, "usage"))
@@ -149,12 +149,12 @@ var bedrockTongue = wireClient{
 			switch kind {
 			case "contentBlockStart":
 				use := at(v, "start", "toolUse")
-				h.calls = append(h.calls, invocation{id: text(use, "toolUseId"), name: text(use, "name")})
+				h.calls = append(h.calls, invocation{ID: text(use, "toolUseId"), Name: text(use, "name")})
 			case "contentBlockDelta":
 				h.text += text(v, "delta", "text")
 				h.reasoning += text(v, "delta", "reasoningContent", "text")
 				if input := text(v, "delta", "toolUse", "input"); input != "" {
-					h.calls[len(h.calls)-1].args += input
+					h.calls[len(h.calls)-1].Args += input
 				}
 			case "messageStop":
 				h.finish = text(v, "stopReason")
@@ -220,7 +220,7 @@ var ollamaTongue = wireClient{
 			set(o, "images", images, len(images) > 0)
 			var calls []obj
 			for _, c := range m.calls {
-				calls = append(calls, obj{"function": obj{"name": c.name, "arguments": json.RawMessage(c.args)}})
+				calls = append(calls, obj{"function": obj{"name": c.Name, "arguments": json.RawMessage(c.Args)}})
 			}
 			set(o, "tool_calls", calls, len(calls) > 0)
 			messages = append(messages, o)
@@ -254,7 +254,7 @@ func (h *heard) ollama(v map[string]any) {
 	h.text += text(m, "content")
 	h.reasoning += text(m, "thinking")
 	for _, c := range list(m, "tool_calls") {
-		h.calls = append(h.calls, invocation{text(c, "id"), text(c, "function", "name"), raw(at(c, "function", "arguments"))})
+		h.calls = append(h.calls, invocation{ID: text(c, "id"), Name: text(c, "function", "name"), Args: raw(at(c, "function", "arguments"))})
 	}
 	if v["done"] == true {
 		h.finish, h.in, h.out = text(v, "done_reason"), figure(v, "prompt_eval_count"), figure(v, "eval_count")
@@ -324,7 +324,7 @@ var cohereTongue = wireClient{
 			h.reasoning += text(p, "thinking")
 		}
 		for _, c := range list(v, "message", "tool_calls") {
-			h.calls = append(h.calls, invocation{text(c, "id"), text(c, "function", "name"), text(c, "function", "arguments")})
+			h.calls = append(h.calls, invocation{ID: text(c, "id"), Name: text(c, "function", "name"), Args: text(c, "function", "arguments")})
 		}
 		h.cohereUsage(at(v, "usage"))
 		return h
@@ -344,9 +344,9 @@ var cohereTongue = wireClient{
 				h.text += text(m, "content", "text")
 				h.reasoning += text(m, "content", "thinking")
 			case "tool-call-start":
-				h.calls = append(h.calls, invocation{id: text(m, "tool_calls", "id"), name: text(m, "tool_calls", "function", "name")})
+				h.calls = append(h.calls, invocation{ID: text(m, "tool_calls", "id"), Name: text(m, "tool_calls", "function", "name")})
 			case "tool-call-delta":
-				h.calls[figure(v, "index")].args += text(m, "tool_calls", "function", "arguments")
+				h.calls[figure(v, "index")].Args += text(m, "tool_calls", "function", "arguments")
 			case "message-end":
 				h.finish = text(v, "delta", "finish_reason")
 				h.cohereUsage(at(v, "delta", "usage"))

@@ -183,7 +183,7 @@ func openAITools(names []string) []obj {
 func openAICalls(calls []invocation) []obj {
 	var out []obj
 	for _, c := range calls {
-		out = append(out, obj{"id": c.id, "type": "function", "function": obj{"name": c.name, "arguments": c.args}})
+		out = append(out, obj{"id": c.ID, "type": "function", "function": obj{"name": c.Name, "arguments": c.Args}})
 	}
 	return out
 }
@@ -245,7 +245,7 @@ var openAITongue = wireClient{
 		m := at(v, "choices", 0, "message")
 		h := heard{text: text(m, "content"), refusal: text(m, "refusal"), finish: text(v, "choices", 0, "finish_reason")}
 		for _, c := range list(m, "tool_calls") {
-			h.calls = append(h.calls, invocation{text(c, "id"), text(c, "function", "name"), text(c, "function", "arguments")})
+			h.calls = append(h.calls, invocation{ID: text(c, "id"), Name: text(c, "function", "name"), Args: text(c, "function", "arguments")})
 		}
 		h.openAIUsage(at(v, "usage"))
 		return h
@@ -271,9 +271,9 @@ var openAITongue = wireClient{
 			for _, c := range list(delta, "tool_calls") {
 				if id := text(c, "id"); id != "" {
 					require.Equal(t, len(h.calls), figure(c, "index"))
-					h.calls = append(h.calls, invocation{id: id, name: text(c, "function", "name")})
+					h.calls = append(h.calls, invocation{ID: id, Name: text(c, "function", "name")})
 				}
-				h.calls[figure(c, "index")].args += text(c, "function", "arguments")
+				h.calls[figure(c, "index")].Args += text(c, "function", "arguments")
 			}
 		}
 		return h

@@ -25,7 +25,7 @@ var responsesTongue = wireClient{
 				input = append(input, obj{"role": map[bool]string{true: "assistant", false: "user"}[m.own], "content": parts})
 			}
 			for _, c := range m.calls {
-				input = append(input, obj{"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.args})
+				input = append(input, obj{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": c.Args})
 			}
 		}
 		o := obj{"model": a.model, "input": input, "store": false}
@@ -59,10 +59,10 @@ var responsesTongue = wireClient{
 			case "response.reasoning_summary_text.delta":
 				said.reasoning += text(v, "delta")
 			case "response.function_call_arguments.delta":
-				said.calls[len(said.calls)-1].args += text(v, "delta")
+				said.calls[len(said.calls)-1].Args += text(v, "delta")
 			case "response.output_item.added":
 				if text(v, "item", "type") == "function_call" {
-					said.calls = append(said.calls, invocation{id: text(v, "item", "call_id"), name: text(v, "item", "name")})
+					said.calls = append(said.calls, invocation{ID: text(v, "item", "call_id"), Name: text(v, "item", "name")})
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func heardResponse(t testing.TB, v map[string]any) heard {
 		case "reasoning":
 			h.reasoning += text(item, "summary", 0, "text")
 		case "function_call":
-			h.calls = append(h.calls, invocation{text(item, "call_id"), text(item, "name"), text(item, "arguments")})
+			h.calls = append(h.calls, invocation{ID: text(item, "call_id"), Name: text(item, "name"), Args: text(item, "arguments")})
 		case "message":
 			for _, p := range list(item, "content") {
 				h.text += text(p, "text")
@@ -125,7 +125,7 @@ var anthropicTongue = wireClient{
 				blocks = append(blocks, obj{"type": "text", "text": m.text})
 			}
 			for _, c := range m.calls {
-				blocks = append(blocks, obj{"type": "tool_use", "id": c.id, "name": c.name, "input": json.RawMessage(c.args)})
+				blocks = append(blocks, obj{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(c.Args)})
 			}
 			messages = append(messages, obj{"role": map[bool]string{true: "assistant", false: "user"}[m.own], "content": blocks})
 		}
@@ -159,7 +159,7 @@ var anthropicTongue = wireClient{
 				h.reasoning += text(b, "thinking")
 				require.Equal(t, signature(h.reasoning), text(b, "signature"))
 			case "tool_use":
-				h.calls = append(h.calls, invocation{text(b, "id"), text(b, "name"), raw(at(b, "input"))})
+				h.calls = append(h.calls, invocation{ID: text(b, "id"), Name: text(b, "name"), Args: raw(at(b, "input"))})
 			}
 		}
 		h.anthropicUsage(at(v, "usage"))
@@ -180,14 +180,14 @@ var anthropicTongue = wireClient{
 				open++
 				require.Equal(t, open, figure(v, "index"))
 				if text(v, "content_block", "type") == "tool_use" {
-					h.calls = append(h.calls, invocation{id: text(v, "content_block", "id"), name: text(v, "content_block", "name")})
+					h.calls = append(h.calls, invocation{ID: text(v, "content_block", "id"), Name: text(v, "content_block", "name")})
 				}
 			case "content_block_delta":
 				require.Equal(t, open, figure(v, "index"))
 				h.text += text(delta, "text")
 				h.reasoning += text(delta, "thinking")
 				if text(delta, "type") == "input_json_delta" {
-					h.calls[len(h.calls)-1].args += text(delta, "partial_json")
+					h.calls[len(h.calls)-1].Args += text(delta, "partial_json")
 				}
 			case "message_delta":
 				h.finish, h.refusal = text(delta, "stop_reason"), text(delta, "stop_details", "explanation")

@@ -111,13 +111,9 @@ func decodeBedrock(req *http.Request, body []byte) modelRequest {
 	}
 	r.converse(&q)
 	r.offer(&q)
-	switch m := q.settle(); {
-	case m == nil:
-	case m.orphan:
-		refuse("", "The number of toolResult blocks at messages.%d.content exceeds the number of toolUse blocks of previous turn.", m.at)
-	default:
-		refuse("", "Expected toolResult blocks at messages.%d.content for the following Ids: %s", m.at+1, clip.Runes(strings.Join(m.ids, ", "), 200))
-	}
+	q.settled("",
+		"The number of toolResult blocks at messages.{at}.content exceeds the number of toolUse blocks of previous turn.",
+		"Expected toolResult blocks at messages.{next}.content for the following Ids: {ids}")
 	if r.OutputConfig != nil {
 		s := r.OutputConfig.TextFormat.Structure.JSONSchema
 		if r.OutputConfig.TextFormat.Type != "json_schema" || s == nil || !describesObject(json.RawMessage(s.Schema)) {
@@ -174,7 +170,7 @@ func (b bedrockBlock) into(out *utterance, at string) {
 		if b.ToolUse.ToolUseID == "" || b.ToolUse.Name == "" || !isObject(b.ToolUse.Input) {
 			refuse("", "The format of the value at %s.toolUse.input is invalid. Provide a json object for the field and try again.", at)
 		}
-		out.calls = append(out.calls, invocation{b.ToolUse.ToolUseID, b.ToolUse.Name, string(b.ToolUse.Input)})
+		out.calls = append(out.calls, invocation{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Args: string(b.ToolUse.Input)})
 	case b.ToolResult != nil && !out.own:
 		b.result(out, at)
 	case b.ReasoningContent != nil && out.own:

@@ -34,7 +34,7 @@ func (c completion) bedrockContent() []obj {
 		content = append(content, obj{"text": text})
 	}
 	for _, t := range c.identify("tooluse_sim") {
-		content = append(content, obj{"toolUse": obj{"toolUseId": t.id, "name": t.name, "input": object(t.args)}})
+		content = append(content, obj{"toolUse": obj{"toolUseId": t.ID, "name": t.Name, "input": object(t.Args)}})
 	}
 	return content
 }
@@ -75,8 +75,8 @@ func streamBedrock(_ modelRequest, c completion) [][]byte {
 		stop()
 	}
 	for _, t := range c.identify("tooluse_sim") {
-		send("contentBlockStart", obj{"contentBlockIndex": n, "start": obj{"toolUse": obj{"toolUseId": t.id, "name": t.name}}})
-		for _, p := range c.draws.pieces(t.args) {
+		send("contentBlockStart", obj{"contentBlockIndex": n, "start": obj{"toolUse": obj{"toolUseId": t.ID, "name": t.Name}}})
+		for _, p := range c.draws.pieces(t.Args) {
 			delta(obj{"toolUse": obj{"input": p}})
 		}
 		stop()
@@ -129,16 +129,7 @@ func awsEvent(kind string, v any) []byte {
 
 // invoke is InvokeModel of Amazon Bedrock, in the Messages format of Anthropic's models:
 // the path names the model and whether to stream.
-var invoke = wire{
-	name:      bedrock.name,
-	requestID: bedrock.requestID,
-	decode:    decodeInvoke,
-	encode:    encodeAnthropic,
-	stream:    streamInvoke,
-	media:     media(binaryStream),
-	fail:      failBedrock,
-	mark:      markBedrock,
-}
+var invoke = bedrock.with(decodeInvoke, encodeAnthropic, streamInvoke)
 
 func decodeInvoke(req *http.Request, body []byte) modelRequest {
 	members := parse[map[string]json.RawMessage](body)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
 )
@@ -80,13 +79,9 @@ func decodeCohere(_ *http.Request, body []byte) modelRequest {
 		m.into(&q, i)
 	}
 	r.offer(&q)
-	switch m := q.settle(); {
-	case m == nil:
-	case m.orphan:
-		refuse("messages", "invalid request: tool call id %s of messages[%d] was not found in the previous tool calls", clip.Runes(m.ids[0], 80), m.at)
-	default:
-		refuse("messages", "invalid request: each tool call of messages[%d] must be followed by a tool message, missing: %s", m.at, clip.Runes(strings.Join(m.ids, ", "), 200))
-	}
+	q.settled("messages",
+		"invalid request: tool call id {id} of messages[{at}] was not found in the previous tool calls",
+		"invalid request: each tool call of messages[{at}] must be followed by a tool message, missing: {ids}")
 	r.form(&q)
 	return q
 }
@@ -123,7 +118,7 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
 				refuse("messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
 			}
-			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, c.Function.Arguments})
+			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
 		if m.ToolCallID == "" {
@@ -225,7 +220,7 @@ func (c completion) cohereContent() []obj {
 }
 
 func cohereCall(t invocation, args string) obj {
-	return obj{"id": t.id, "type": "function", "function": obj{"name": t.name, "arguments": args}}
+	return obj{"id": t.ID, "type": "function", "function": obj{"name": t.Name, "arguments": args}}
 }
 
 func encodeCohere(_ modelRequest, c completion) any {
@@ -235,7 +230,7 @@ func encodeCohere(_ modelRequest, c completion) any {
 	}
 	var calls []obj
 	for _, t := range c.identify("call_sim") {
-		calls = append(calls, cohereCall(t, t.args))
+		calls = append(calls, cohereCall(t, t.Args))
 	}
 	if calls != nil {
 		message["tool_calls"] = calls
@@ -265,13 +260,13 @@ func streamCohere(_ modelRequest, c completion) [][]byte {
 	}
 	for i, t := range c.identify("call_sim") {
 		part("tool-call-start", i, "tool_calls", cohereCall(t, ""))
-		for _, piece := range c.draws.pieces(t.args) {
+		for _, piece := range c.draws.pieces(t.Args) {
 			part("tool-call-delta", i, "tool_calls", obj{"function": obj{"arguments": piece}})
 		}
 		send("tool-call-end", obj{"index": i})
 	}
 	send("message-end", obj{"id": c.draws.id("sim"), "delta": obj{"finish_reason": c.cohereFinish(), "usage": c.cohereUsage()}})
-	return append(e.frames, []byte("data: [DONE]\n\n"))
+	return append(e.frames, done)
 }
 
 func failCohere(f *failure, requestID string) any {

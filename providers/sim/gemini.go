@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -133,21 +134,15 @@ func checkGemini(body []byte, r geminiRequest) {
 	var members, config map[string]json.RawMessage
 	_ = json.Unmarshal(body, &members) // has been parsed
 	_ = json.Unmarshal(members["generationConfig"], &config)
-	for _, in := range []struct {
-		at    string
-		names map[string]json.RawMessage
-		known []string
-	}{{"", members, geminiMembers}, {" at 'generation_config'", config, geminiConfig}} {
-		var unknown []string
-		for name := range in.names {
-			if !slices.Contains(in.known, name) {
-				unknown = append(unknown, name)
+	only := func(names map[string]json.RawMessage, known []string, at string) {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if !slices.Contains(known, name) {
+				refuse("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(name, 40), at)
 			}
 		}
-		if slices.Sort(unknown); len(unknown) > 0 {
-			refuse("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(unknown[0], 40), in.at)
-		}
 	}
+	only(members, geminiMembers, "")
+	only(config, geminiConfig, " at 'generation_config'")
 	g := r.GenerationConfig
 	switch {
 	case len(r.Contents) == 0:
@@ -186,7 +181,7 @@ func (c geminiContent) into(m *utterance) {
 		case p.FileData != nil:
 			m.images = append(m.images, picture{url: p.FileData.FileURI})
 		case p.FunctionCall != nil && m.own:
-			m.calls = append(m.calls, invocation{p.FunctionCall.ID, p.FunctionCall.Name, string(p.FunctionCall.Args)})
+			m.calls = append(m.calls, invocation{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: string(p.FunctionCall.Args)})
 		case p.FunctionResponse != nil && !m.own:
 			m.results = append(m.results, p.result())
 		default:
@@ -303,7 +298,7 @@ func (c completion) geminiReply(parts []obj, last bool) obj {
 func (c completion) geminiCalls() []obj {
 	var parts []obj
 	for i, t := range c.identify("sim") {
-		part := obj{"functionCall": obj{"id": t.id, "name": t.name, "args": object(t.args)}}
+		part := obj{"functionCall": obj{"id": t.ID, "name": t.Name, "args": object(t.Args)}}
 		if i == 0 && c.reasoning != "" {
 			part["thoughtSignature"] = signature(c.reasoning)
 		}

@@ -70,6 +70,12 @@ type wire struct {
 	mark func(http.Header, *failure)
 }
 
+// with is a wire that differs in the reading and in the replies.
+func (wr wire) with(decode func(*http.Request, []byte) modelRequest, encode func(modelRequest, completion) any, stream func(modelRequest, completion) [][]byte) wire {
+	wr.decode, wr.encode, wr.stream, wr.recall, wr.keep = decode, encode, stream, nil, nil
+	return wr
+}
+
 // media is a constant media type.
 func media(name string) func(modelRequest) string { return func(modelRequest) string { return name } }
 
@@ -103,12 +109,11 @@ var routes = []struct {
 
 func newMux(s *service) http.Handler {
 	mux := http.NewServeMux()
-	known := http.NewServeMux() // of any method
 	seen := map[string]bool{}
 	handle := func(method, path string, serve http.HandlerFunc) {
 		mux.HandleFunc(method+" "+path, serve)
 		if !seen[path] {
-			known.HandleFunc(path, serve)
+			mux.HandleFunc(path, notAllowed)
 		}
 		seen[path] = true
 	}
@@ -122,10 +127,6 @@ func newMux(s *service) http.Handler {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := known.Handler(r); pattern != "" {
-			notAllowed(w, r)
-			return
-		}
 		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
 		wireOf(r).refuse(w, f, drawsFor(s.cfg.Seed, "", "", []byte(r.URL.Path)))
 	})
@@ -260,10 +261,7 @@ func (s *service) complete(q modelRequest) (completion, *failure) {
 		q.obey(&c)
 	} else {
 		said := p.Reply(q.conversation(d, limit), s.cfg.Books)
-		c.text = said.Text
-		for _, t := range said.Calls {
-			c.calls = append(c.calls, invocation{name: t.Name, args: t.Args})
-		}
+		c.text, c.calls = said.Text, said.Calls
 	}
 	c.bound(limit, q.stop)
 	c.first = p.Latency.Draw(d.normal, 0, s.cfg.Latency)

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
@@ -67,7 +69,7 @@ type utterance struct {
 }
 
 // invocation is a call of a tool by a model, in a request or a reply.
-type invocation struct{ id, name, args string }
+type invocation = model.Call
 
 // result is the answer to one call.
 type result struct {
@@ -100,7 +102,7 @@ func (q *modelRequest) settle() *mismatch {
 		all.WriteString(m.text)
 		q.images += len(m.images)
 		for _, c := range m.calls {
-			all.WriteString(c.args)
+			all.WriteString(c.Args)
 		}
 		for _, r := range m.results {
 			all.WriteString(r.text)
@@ -123,6 +125,24 @@ func (q *modelRequest) settle() *mismatch {
 	return matchCalls(q.messages)
 }
 
+// settled settles, and refuses calls and results that do not belong together: in the words
+// for a result without a call or for calls without a result. In them {at} stands for the
+// place of the message, {next} for that of the one after it, {id} for the first call and
+// {ids} for all.
+func (q *modelRequest) settled(param, orphan, missing string) {
+	m := q.settle()
+	if m == nil {
+		return
+	}
+	words := missing
+	if m.orphan {
+		words = orphan
+	}
+	fill := strings.NewReplacer("{at}", strconv.Itoa(m.at), "{next}", strconv.Itoa(m.at+1),
+		"{id}", clip.Runes(m.ids[0], 80), "{ids}", clip.Runes(strings.Join(m.ids, ", "), 200))
+	refuse(fill.Replace(param), "%s", fill.Replace(words))
+}
+
 // bind binds the text to a format; a tool that must be called goes before it.
 func (q *modelRequest) bind(format string) {
 	q.format = format
@@ -139,18 +159,18 @@ func matchCalls(messages []utterance) *mismatch {
 	missing := func() *mismatch {
 		m := &mismatch{at: asked}
 		for _, c := range open {
-			m.ids = append(m.ids, c.id)
+			m.ids = append(m.ids, c.ID)
 		}
 		return m
 	}
 	for i, m := range messages {
 		for j := range m.results {
 			r := &messages[i].results[j]
-			at := slices.IndexFunc(open, func(c invocation) bool { return c.id == r.id || r.id == "" && c.name == r.name })
+			at := slices.IndexFunc(open, func(c invocation) bool { return c.ID == r.id || r.id == "" && c.Name == r.name })
 			if at < 0 {
 				return &mismatch{at: m.at, orphan: true, ids: []string{r.id}}
 			}
-			r.id, r.name = open[at].id, open[at].name
+			r.id, r.name = open[at].ID, open[at].Name
 			open = slices.Delete(open, at, at+1)
 		}
 		if len(open) > 0 && (m.own || len(m.results) == 0) {
@@ -238,12 +258,12 @@ func (c *completion) bound(limit int, stop []string) {
 			c.calls = c.calls[:i]
 			break
 		}
-		c.calls[i].args = shorten(c.calls[i].args, stop)
-		if c.cut && c.calls[i].args == "" {
+		c.calls[i].Args = shorten(c.calls[i].Args, stop)
+		if c.cut && c.calls[i].Args == "" {
 			c.calls = c.calls[:i]
 			break
 		}
-		c.out += model.Tokens(c.calls[i].args)
+		c.out += model.Tokens(c.calls[i].Args)
 	}
 }
 
@@ -251,7 +271,7 @@ func (c *completion) bound(limit int, stop []string) {
 func (c *completion) identify(prefix string) []invocation {
 	calls := make([]invocation, len(c.calls))
 	for i, t := range c.calls {
-		t.id = c.draws.nth(prefix, i)
+		t.ID = c.draws.nth(prefix, i)
 		calls[i] = t
 	}
 	return calls
@@ -301,10 +321,7 @@ func (q modelRequest) conversation(d draws, limit int) model.Conversation {
 		c.Must = q.tool
 	}
 	for _, m := range q.messages {
-		said := model.Message{Own: m.own, Text: m.text}
-		for _, t := range m.calls {
-			said.Calls = append(said.Calls, model.Call{ID: t.id, Name: t.name, Args: t.args})
-		}
+		said := model.Message{Own: m.own, Text: m.text, Calls: m.calls}
 		for _, r := range m.results {
 			said.Results = append(said.Results, model.Result{ID: r.id, Name: r.name, Text: r.text, Failed: r.failed})
 		}

@@ -100,7 +100,7 @@ func (m ollamaMessage) into(q *modelRequest, i int) {
 	case "assistant":
 		for _, c := range m.ToolCalls {
 			args := encodeJSON(c.Function.Arguments)
-			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, string(args)})
+			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: string(args)})
 		}
 	case "tool":
 		out.text, out.images = "", nil
@@ -141,7 +141,7 @@ func (c completion) ollamaEnd(part obj) obj {
 func (c completion) ollamaCalls() []obj {
 	var calls []obj
 	for i, t := range c.identify("call_sim") {
-		calls = append(calls, obj{"id": t.id, "function": obj{"index": i, "name": t.name, "arguments": object(t.args)}})
+		calls = append(calls, obj{"id": t.ID, "function": obj{"index": i, "name": t.Name, "arguments": object(t.Args)}})
 	}
 	return calls
 }

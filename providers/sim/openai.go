@@ -75,13 +75,9 @@ func decodeOpenAI(_ *http.Request, body []byte) modelRequest {
 		m.into(&q, i)
 	}
 	r.offer(&q)
-	switch m := q.settle(); {
-	case m == nil:
-	case m.orphan:
-		refuse(fmt.Sprintf("messages.[%d].role", m.at), "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
-	default:
-		refuse(fmt.Sprintf("messages.[%d].role", m.at), "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", clip.Runes(strings.Join(m.ids, ", "), 200))
-	}
+	q.settled("messages.[{at}].role",
+		"Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.",
+		"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {ids}")
 	r.form(&q)
 	return q
 }
@@ -120,7 +116,7 @@ func (m openAIRequestTurn) into(q *modelRequest, i int) {
 			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
 				refuse("messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
 			}
-			out.calls = append(out.calls, invocation{c.ID, c.Function.Name, c.Function.Arguments})
+			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
 		if m.ToolCallID == nil {
@@ -160,12 +156,15 @@ func (m openAIRequestTurn) read(out *utterance) {
 
 // openAIFormat is response_format.
 type openAIFormat struct {
-	Type       string `json:"type"`
-	JSONSchema *struct {
-		Name   string          `json:"name"`
-		Schema json.RawMessage `json:"schema"`
-		Strict *bool           `json:"strict"`
-	} `json:"json_schema"`
+	Type       string        `json:"type"`
+	JSONSchema *schemaFormat `json:"json_schema"`
+}
+
+// schemaFormat is a format by a schema, which strict enforces.
+type schemaFormat struct {
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"`
+	Strict *bool           `json:"strict"`
 }
 
 // openAITool is a function on offer, and with nothing but its name the choice of
@@ -257,26 +256,27 @@ func (r openAIRequest) form(q *modelRequest) {
 			refuse("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 		}
 	case "json_schema":
-		format.checkSchema()
+		const param = "response_format.json_schema"
+		if format.JSONSchema == nil {
+			refuse(param, "Missing required parameter: '%s'.", param)
+		}
+		format.JSONSchema.check(param, param, value(format.JSONSchema.Strict))
 	default:
 		refuse("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(format.Type, 40))
 	}
 	q.bind(format.Type)
 }
 
-func (f openAIFormat) checkSchema() {
-	const param = "response_format.json_schema"
-	switch s := f.JSONSchema; {
-	case s == nil:
-		refuse(param, "Missing required parameter: '%s'.", param)
+// check refuses a format without a name, and a schema that cannot be kept to.
+func (s schemaFormat) check(at, schemaAt string, strict bool) {
+	unclosed, closed := open(s.Schema, true)
+	switch {
 	case s.Name == "":
-		refuse(param+".name", "Missing required parameter: '%s.name'.", param)
+		refuse(at+".name", "Missing required parameter: '%s.name'.", at)
 	case !describesObject(s.Schema):
-		refuse(param, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
-	case s.Strict != nil && *s.Strict:
-		if at, ok := open(s.Schema, true); !ok {
-			refuse(param, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(at, 80))
-		}
+		refuse(schemaAt, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
+	case strict && !closed:
+		refuse(schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(unclosed, 80))
 	}
 }
 
@@ -297,8 +297,8 @@ func (c completion) message() openAIMessage {
 		m.Content = &c.text
 	}
 	for _, t := range c.identify("call_sim") {
-		call := openAIToolCall{ID: t.id, Type: "function"}
-		call.Function.Name, call.Function.Arguments = t.name, t.args
+		call := openAIToolCall{ID: t.ID, Type: "function"}
+		call.Function.Name, call.Function.Arguments = t.Name, t.Args
 		m.ToolCalls = append(m.ToolCalls, call)
 	}
 	return m

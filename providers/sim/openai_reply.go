@@ -89,14 +89,23 @@ func encodeOpenAI(q modelRequest, c completion) any {
 	}
 }
 
+// done ends the streams of OpenAI's wires.
+var done = []byte("data: [DONE]\n\n")
+
+// openAIChunk is one chunk of a stream of the one choice.
+func (c completion) openAIChunk(delta obj, finish any) obj {
+	return obj{
+		"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion.chunk", "created": c.draws.created(), "model": c.served,
+		"choices": []obj{{"index": 0, "delta": delta, "finish_reason": finish}},
+	}
+}
+
 // streamOpenAI makes chunks, the usage in one of its own if it was asked for.
 func streamOpenAI(q modelRequest, c completion) [][]byte {
 	var e events
 	send := func(choices []obj, usage any) {
-		chunk := obj{
-			"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion.chunk", "created": c.draws.created(), "model": c.served,
-			"service_tier": "default", "system_fingerprint": "simulated", "choices": choices,
-		}
+		chunk := c.openAIChunk(nil, nil)
+		chunk["service_tier"], chunk["system_fingerprint"], chunk["choices"] = "default", "simulated", choices
 		if q.extras {
 			chunk["usage"] = usage
 		}
@@ -117,8 +126,8 @@ func streamOpenAI(q modelRequest, c completion) [][]byte {
 		delta(obj{"refusal": p}, nil)
 	}
 	for i, t := range c.identify("call_sim") {
-		delta(obj{"tool_calls": []obj{{"index": i, "id": t.id, "type": "function", "function": obj{"name": t.name, "arguments": ""}}}}, nil)
-		for _, p := range c.draws.pieces(t.args) {
+		delta(obj{"tool_calls": []obj{{"index": i, "id": t.ID, "type": "function", "function": obj{"name": t.Name, "arguments": ""}}}}, nil)
+		for _, p := range c.draws.pieces(t.Args) {
 			delta(obj{"tool_calls": []obj{{"index": i, "function": obj{"arguments": p}}}}, nil)
 		}
 	}
@@ -126,7 +135,7 @@ func streamOpenAI(q modelRequest, c completion) [][]byte {
 	if q.extras {
 		send([]obj{}, c.openAIUsage())
 	}
-	return append(e.frames, []byte("data: [DONE]\n\n"))
+	return append(e.frames, done)
 }
 
 func failOpenAI(f *failure, _ string) any {
@@ -147,51 +156,31 @@ func orNil(s string) *string {
 
 // mistral is Mistral's variant of the Chat Completions wire: a streamed call comes
 // whole, and the last chunk tells the usage unasked.
-var mistral = func() wire {
-	w := openAI
-	w.stream = streamMistral
-	return w
-}()
+var mistral = openAI.with(decodeOpenAI, encodeOpenAI, streamMistral)
 
 func streamMistral(q modelRequest, c completion) [][]byte {
 	var e events
-	send := func(delta obj, finish, usage any) {
-		chunk := obj{
-			"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion.chunk", "created": c.draws.created(), "model": c.served,
-			"choices": []obj{{"index": 0, "delta": delta, "finish_reason": finish}},
-		}
-		if usage != nil {
-			chunk["usage"] = usage
-		}
-		e.send("", chunk)
-	}
-	send(obj{"role": "assistant", "content": ""}, nil, nil)
+	e.send("", c.openAIChunk(obj{"role": "assistant", "content": ""}, nil))
 	for _, p := range c.draws.pieces(c.spoken()) {
-		send(obj{"content": p}, nil, nil)
+		e.send("", c.openAIChunk(obj{"content": p}, nil))
 	}
 	last := obj{"content": ""}
 	var calls []obj
 	for i, t := range c.identify("call_sim") {
-		calls = append(calls, obj{"index": i, "id": t.id, "function": obj{"name": t.name, "arguments": t.args}})
+		calls = append(calls, obj{"index": i, "id": t.ID, "function": obj{"name": t.Name, "arguments": t.Args}})
 	}
 	if calls != nil {
 		last["tool_calls"] = calls
 	}
-	send(last, finishOpenAI(q, c), c.openAIUsage())
-	return append(e.frames, []byte("data: [DONE]\n\n"))
+	end := c.openAIChunk(last, finishOpenAI(q, c))
+	end["usage"] = c.openAIUsage()
+	e.send("", end)
+	return append(e.frames, done)
 }
 
 // completions is OpenAI's first wire, of one text. Servers of open models have it, too.
 // The prompt counts as the user's message; there are no tools.
-var completions = wire{
-	name:      openAI.name,
-	requestID: "X-Request-Id",
-	decode:    decodeCompletions,
-	encode:    encodeCompletions,
-	stream:    streamCompletions,
-	media:     media(eventStream + "; charset=utf-8"),
-	fail:      failOpenAI,
-}
+var completions = openAI.with(decodeCompletions, encodeCompletions, streamCompletions)
 
 // decodeCompletions reads a request as one of Chat Completions.
 func decodeCompletions(req *http.Request, body []byte) modelRequest {
@@ -236,5 +225,5 @@ func streamCompletions(q modelRequest, c completion) [][]byte {
 		end["choices"], end["usage"] = []obj{}, c.openAIUsage()
 		e.send("", end)
 	}
-	return append(e.frames, []byte("data: [DONE]\n\n"))
+	return append(e.frames, done)
 }

@@ -82,7 +82,7 @@ func (q *modelRequest) obey(c *completion) {
 	}
 	c.text = o.text.String()
 	if q.mode == toolCall && len(c.calls) == 0 && c.refusal == "" {
-		c.calls, c.text = []invocation{{name: q.tool, args: c.text}}, ""
+		c.calls, c.text = []invocation{{Name: q.tool, Args: c.text}}, ""
 	}
 }
 
@@ -169,19 +169,15 @@ func (o *obedience) line(text string) {
 func (o *obedience) call(rest string) {
 	name, args, _ := strings.Cut(rest, " ")
 	q := o.inquiry
-	offered := false
-	for _, tool := range q.tools {
-		offered = offered || tool == name
-	}
 	switch {
-	case !offered, q.choice == choiceNone, q.choice == choiceNamed && name != q.tool:
+	case !slices.Contains(q.tools, name), q.choice == choiceNone, q.choice == choiceNamed && name != q.tool:
 		o.line("no tool " + name)
 	case q.serial && len(o.reply.calls) > 0:
 	default:
 		if args = strings.TrimSpace(args); args == "" {
 			args = "{}"
 		}
-		o.reply.calls = append(o.reply.calls, invocation{name: name, args: args})
+		o.reply.calls = append(o.reply.calls, invocation{Name: name, Args: args})
 	}
 }
 

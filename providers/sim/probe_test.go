@@ -56,19 +56,19 @@ func TestStages(t *testing.T) {
 func TestResultsAreOfTheStageBefore(t *testing.T) {
 	q := modelRequest{tools: []string{"f"}, messages: []utterance{
 		user("call f\nthen\nresults\ncall f\nthen\nresults"),
-		{own: true, calls: []invocation{{"1", "f", "{}"}}}, {results: []result{{id: "1", text: "one"}}},
+		{own: true, calls: []invocation{{ID: "1", Name: "f", Args: "{}"}}}, {results: []result{{id: "1", text: "one"}}},
 	}}
 	require.Equal(t, "f -> one", obeyed(q).text)
-	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{"2", "f", "{}"}}}, utterance{results: []result{{id: "2", text: "two", failed: true}}})
+	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{ID: "2", Name: "f", Args: "{}"}}}, utterance{results: []result{{id: "2", text: "two", failed: true}}})
 	require.Equal(t, "f failed: two", obeyed(q).text)
-	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{"3", "f", "{}"}}}, utterance{text: "results", results: []result{{id: "3", text: "three"}}})
+	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{ID: "3", Name: "f", Args: "{}"}}}, utterance{text: "results", results: []result{{id: "3", text: "three"}}})
 	require.Equal(t, "f -> three", obeyed(q).text, "results that stand with a new message")
 }
 
 func TestPictureOfAResult(t *testing.T) {
 	p := picture{media: "image/png", data: []byte("x"), width: 1, height: 2}
 	q := modelRequest{messages: []utterance{
-		user("then\ndescribe"), {own: true, calls: []invocation{{"1", "f", "{}"}}}, {results: []result{{id: "1", images: []picture{p}}}},
+		user("then\ndescribe"), {own: true, calls: []invocation{{ID: "1", Name: "f", Args: "{}"}}}, {results: []result{{id: "1", images: []picture{p}}}},
 	}}
 	require.Equal(t, "image 1: image/png 1x2, 1 bytes", obeyed(q).text)
 }
@@ -94,8 +94,8 @@ func TestForcedToolTakesTheAnswer(t *testing.T) {
 	forced := func(said string) completion {
 		return obeyed(modelRequest{messages: []utterance{user(said)}, tools: []string{"f", "g"}, choice: choiceNamed, tool: "f"})
 	}
-	require.Equal(t, []invocation{{name: "f", args: `{"a":1}`}}, forced(`say {"a":1}`).calls)
-	require.Equal(t, []invocation{{name: "f", args: "{}"}}, forced("say b\ncall f").calls)
+	require.Equal(t, []invocation{{Name: "f", Args: `{"a":1}`}}, forced(`say {"a":1}`).calls)
+	require.Equal(t, []invocation{{Name: "f", Args: "{}"}}, forced("say b\ncall f").calls)
 	require.Equal(t, "b", forced("say b\ncall f").text)
 	require.Empty(t, forced("refuse no").calls)
 }
@@ -103,7 +103,7 @@ func TestForcedToolTakesTheAnswer(t *testing.T) {
 // TestBound: what comes after the end is never said, whatever it is.
 func TestBound(t *testing.T) {
 	made := func(limit int, stop ...string) completion {
-		c := completion{reasoning: strings.Repeat("r", 8), text: strings.Repeat("t", 8), calls: []invocation{{name: "a", args: "{1234567}"}, {name: "b", args: "{}"}}}
+		c := completion{reasoning: strings.Repeat("r", 8), text: strings.Repeat("t", 8), calls: []invocation{{Name: "a", Args: "{1234567}"}, {Name: "b", Args: "{}"}}}
 		c.bound(limit, stop)
 		return c
 	}
@@ -130,7 +130,7 @@ func TestBound(t *testing.T) {
 }
 
 func TestMatchCalls(t *testing.T) {
-	calls := []invocation{{"1", "f", ""}, {"2", "g", ""}}
+	calls := []invocation{{ID: "1", Name: "f", Args: ""}, {ID: "2", Name: "g", Args: ""}}
 	own := utterance{at: 3, own: true, calls: calls}
 	require.Nil(t, matchCalls([]utterance{own, {results: []result{{id: "2"}, {id: "1"}}}}))
 	require.Nil(t, matchCalls([]utterance{own, {results: []result{{id: "2"}}}, {results: []result{{id: "1"}}}, {own: true}}))

@@ -97,13 +97,9 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 		}
 		return t.Name
 	})
-	switch m := q.settle(); {
-	case m == nil:
-	case m.orphan:
-		refuse("input", "No tool call found for function call output with call_id %s.", clip.Runes(m.ids[0], 80))
-	default:
-		refuse("input", "No tool output found for function call %s.", clip.Runes(m.ids[0], 80))
-	}
+	q.settled("input",
+		"No tool call found for function call output with call_id {id}.",
+		"No tool output found for function call {id}.")
 	r.form(&q)
 	return q
 }
@@ -134,7 +130,7 @@ func (m responsesItem) into(q *modelRequest, i int) {
 		if m.CallID == "" || m.Name == "" {
 			refuse(at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
 		}
-		out.calls = []invocation{{m.CallID, m.Name, m.Arguments}}
+		out.calls = []invocation{{ID: m.CallID, Name: m.Name, Args: m.Arguments}}
 	case "function_call_output":
 		out.own = false
 		if !m.Output.given {
@@ -212,14 +208,8 @@ func (r responsesRequest) form(q *modelRequest) {
 			refuse("input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
 		}
 	case "json_schema":
-		switch at, closed := open(f.Schema, true); {
-		case f.Name == "":
-			refuse("text.format.name", "Missing required parameter: 'text.format.name'.")
-		case !describesObject(f.Schema):
-			refuse("text.format.schema", `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(f.Name, 64))
-		case (f.Strict == nil || *f.Strict) && !closed:
-			refuse("text.format.schema", "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(f.Name, 64), clip.Runes(at, 80))
-		}
+		format := schemaFormat{f.Name, f.Schema, f.Strict}
+		format.check("text.format", "text.format.schema", f.Strict == nil || *f.Strict)
 	default:
 		refuse("text.format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(f.Type, 40))
 	}

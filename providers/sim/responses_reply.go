@@ -22,7 +22,7 @@ func (c completion) responsesOutput() []obj {
 		items = append(items, obj{"type": "message", "id": c.draws.id("msg_sim"), "status": status, "role": "assistant", "content": parts})
 	}
 	for i, t := range c.identify("call_sim") {
-		items = append(items, obj{"type": "function_call", "id": c.draws.nth("fc_sim", i), "status": status, "call_id": t.id, "name": t.name, "arguments": t.args})
+		items = append(items, obj{"type": "function_call", "id": c.draws.nth("fc_sim", i), "status": status, "call_id": t.ID, "name": t.Name, "arguments": t.Args})
 	}
 	return items
 }

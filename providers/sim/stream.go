@@ -1,18 +1,18 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // obj is a JSON object, whose members are written in the order of their names.
@@ -62,16 +62,8 @@ func play(ctx context.Context, w http.ResponseWriter, media string, frames [][]b
 	}
 }
 
-// encodeJSON writes v as services do: on one line, no HTML escapes.
-func encodeJSON(v any) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return []byte("{}") // unreachable: only maps, texts and numbers are encoded
-	}
-	return bytes.TrimRight(out.Bytes(), "\n")
-}
+// encodeJSON writes v as services do.
+func encodeJSON(v any) []byte { return model.JSON(v) }
 
 // events collects server-sent events.
 type events struct{ frames [][]byte }

@@ -87,15 +87,15 @@ func TestCallsOnEveryWire(t *testing.T) {
 		first := g.do(t, h, a)
 		require.Equal(t, "looking\nno tool other", first.text)
 		require.Len(t, first.calls, 2)
-		require.Equal(t, "get", first.calls[0].name)
-		require.JSONEq(t, `{"a":"x y","n":1.50}`, first.calls[0].args)
-		require.Equal(t, "put", first.calls[1].name)
-		require.Equal(t, "{}", first.calls[1].args)
-		require.NotEqual(t, first.calls[0].id, first.calls[1].id)
+		require.Equal(t, "get", first.calls[0].Name)
+		require.JSONEq(t, `{"a":"x y","n":1.50}`, first.calls[0].Args)
+		require.Equal(t, "put", first.calls[1].Name)
+		require.Equal(t, "{}", first.calls[1].Args)
+		require.NotEqual(t, first.calls[0].ID, first.calls[1].ID)
 		require.Equal(t, g.finishes["tools"], first.finish)
 
 		a.turns = append(a.turns, utterance{own: true, text: first.text, calls: first.calls}, utterance{results: []result{
-			{id: first.calls[0].id, name: "get", text: "one \"1\""}, {id: first.calls[1].id, name: "put", text: "broken", failed: true},
+			{id: first.calls[0].ID, name: "get", text: "one \"1\""}, {id: first.calls[1].ID, name: "put", text: "broken", failed: true},
 		}})
 		second := g.do(t, h, a)
 		how := " failed: "
@@ -126,13 +126,13 @@ func TestChoiceOnEveryWire(t *testing.T) {
 		forced := ask(t, g, stream, choiceAny, `say {"a":1}`)
 		require.Empty(t, forced.text)
 		require.Len(t, forced.calls, 1)
-		require.Equal(t, "get", forced.calls[0].name)
-		require.Equal(t, `{"a":1}`, forced.calls[0].args)
+		require.Equal(t, "get", forced.calls[0].Name)
+		require.Equal(t, `{"a":1}`, forced.calls[0].Args)
 		require.Equal(t, g.finishes["tools"], forced.finish)
 
 		named := ask(t, g, stream, choiceNamed, "call get {\"b\":2}\ncall put {}")
-		require.Equal(t, "get", named.calls[0].name)
-		require.JSONEq(t, `{"b":2}`, named.calls[0].args)
+		require.Equal(t, "get", named.calls[0].Name)
+		require.JSONEq(t, `{"b":2}`, named.calls[0].Args)
 		if g.name != "cohere" { // which cannot name one
 			require.Len(t, named.calls, 1)
 			require.Equal(t, "no tool put", named.text)
@@ -162,7 +162,7 @@ func TestArgumentsThatAreNoObject(t *testing.T) {
 		case "gemini", "gemini on vertex", "ollama":
 			want = "{}"
 		}
-		require.Equal(t, want, got.calls[0].args)
+		require.Equal(t, want, got.calls[0].Args)
 	})
 }
 
@@ -278,7 +278,7 @@ func TestContractModelsOnEveryWire(t *testing.T) {
 				continue
 			}
 			forced := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, choice: choiceNamed, turns: []utterance{user(prompt)}})
-			require.JSONEq(t, saidIn(t, h, model, prompt, asForcedTool, "same").text, forced.calls[0].args)
+			require.JSONEq(t, saidIn(t, h, model, prompt, asForcedTool, "same").text, forced.calls[0].Args)
 			offered := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, turns: []utterance{user(prompt)}})
 			require.Equal(t, want, offered.text, "they say text, whatever is on offer")
 		}

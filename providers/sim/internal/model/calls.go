@@ -101,7 +101,7 @@ func (t *turn) came(c Call, r Result) {
 	default:
 		value, ok := mended(r.Text)
 		if !ok {
-			value = string(encoded(r.Text))
+			value = string(JSON(r.Text))
 		}
 		t.view.result(c.Name, c.Args, value, "", "")
 	}
@@ -156,7 +156,7 @@ func (t *turn) render(acts []playbook.Action) Said {
 		return !t.None && slices.Contains(t.Tools, tool) && (t.Must == "" || t.Any || t.Must == tool)
 	}
 	say := func(tool string, args any) Said {
-		return Said{Calls: []Call{{Name: tool, Args: string(encoded(args))}}}
+		return Said{Calls: []Call{{Name: tool, Args: string(JSON(args))}}}
 	}
 	switch {
 	case a.Kind == playbook.Call && may(a.Tool):

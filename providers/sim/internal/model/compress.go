@@ -20,27 +20,14 @@ const (
 	maxSummaryFacts = 5
 )
 
-const compressorOpening = "You are my compressor"
-
 var rawLog = regexp.MustCompile(`(?m)^\s*RAW[ _]LOG:`)
 
 // rawLog finds the log that a conversation asks to compress; ok is false if it does not.
 func (c Conversation) rawLog() (log string, ok bool) {
-	user := c.last()
-	whole := c.System + "\n" + user
-	asked := strings.HasPrefix(strings.TrimSpace(c.System), compressorOpening) || strings.HasPrefix(strings.TrimSpace(user), compressorOpening)
-	if !asked && rawLog.MatchString(user) {
-		asked = !slices.ContainsFunc(summaryParts, func(part string) bool { return !strings.Contains(whole, part) })
-	}
-	if !asked {
-		return "", false
-	}
-	for _, text := range []string{user, c.System} {
-		if at := rawLog.FindStringIndex(text); at != nil && strings.TrimSpace(text[at[1]:]) != "" {
-			return text, true
-		}
-	}
-	return user, true
+	log = c.last()
+	whole := c.System + "\n" + log
+	lacks := func(part string) bool { return !strings.Contains(whole, part) }
+	return log, rawLog.MatchString(log) && !slices.ContainsFunc(summaryParts, lacks)
 }
 
 // compress writes a log as a scratchpad.

@@ -300,5 +300,5 @@ func (t *turn) contract(a playbook.Action, plan string, confidence int) string {
 	}
 	c.StateUpdate.Plan, c.StateUpdate.Observation = plan, fmt.Sprintf("Results seen: %d.", len(t.view.seen.Results))
 	c.StateUpdate.Confidence = json.Number(fmt.Sprintf("%d.%02d", confidence/100, confidence%100))
-	return string(encoded(c))
+	return string(JSON(c))
 }

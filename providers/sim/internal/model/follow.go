@@ -116,10 +116,10 @@ func (t *turn) obey() ([]playbook.Action, bool) {
 				_, after, named := strings.Cut(order, name)
 				var args map[string]json.RawMessage
 				if at := strings.IndexByte(after, '{'); named && at >= 0 && json.NewDecoder(strings.NewReader(after[at:])).Decode(&args) == nil {
-					return []playbook.Action{{Kind: playbook.Call, Tool: name, Args: encoded(args)}}, true
+					return []playbook.Action{{Kind: playbook.Call, Tool: name, Args: JSON(args)}}, true
 				}
 			}
-			return []playbook.Action{{Kind: playbook.Answer, Text: clipped(order), Value: encoded(clipped(order))}}, true
+			return []playbook.Action{{Kind: playbook.Answer, Text: clipped(order), Value: JSON(clipped(order))}}, true
 		}
 	}
 	return nil, false

@@ -157,7 +157,7 @@ func withoutOne(args string, detail uint64) string {
 		return args
 	}
 	delete(members, names[detail%uint64(len(names))])
-	return string(encoded(members))
+	return string(JSON(members))
 }
 
 // mistyped gives the first member of an object that is a number, or else the first of
@@ -166,7 +166,7 @@ func mistyped(args string) string {
 	names, members := membersOf(args)
 	if inner := members["result"]; len(names) == 1 && len(inner) > 0 && inner[0] == '{' {
 		members["result"] = json.RawMessage(mistyped(string(inner)))
-		return string(encoded(members))
+		return string(JSON(members))
 	}
 	if len(names) == 0 {
 		return args
@@ -176,9 +176,9 @@ func mistyped(args string) string {
 	if value[0] == '"' {
 		members[names[at]] = json.RawMessage("[" + string(value) + "]")
 	} else {
-		members[names[at]] = encoded("about " + string(value))
+		members[names[at]] = JSON("about " + string(value))
 	}
-	return string(encoded(members))
+	return string(JSON(members))
 }
 
 // Tokens estimates how many tokens a text is: a quarter token for each ASCII character,

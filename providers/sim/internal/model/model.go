@@ -99,7 +99,7 @@ func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 
 // words is a text in the form that the output must have.
 func (c Conversation) words(text string) Said {
-	message := string(encoded(map[string]string{"message": text}))
+	message := string(JSON(map[string]string{"message": text}))
 	switch {
 	case c.Arguments:
 		return Said{Calls: []Call{{Name: c.Must, Args: message}}}

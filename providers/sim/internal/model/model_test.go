@@ -233,7 +233,7 @@ func TestRates(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(oracle.Reply(c, b).Text), &want))
 				if json.Unmarshal([]byte(said), &got) != nil || !strings.Contains(said, `"state_update":{"plan"`) || strings.Contains(said, "thoughts") || !strings.Contains(said, `"confidence":0.`) || !strings.Contains(said, `{"control"`) || !strings.Contains(said, `"next_action"`) {
 					wrongForm++
-				} else if string(encoded(got.NextAction)) != string(encoded(want.NextAction)) {
+				} else if string(JSON(got.NextAction)) != string(JSON(want.NextAction)) {
 					wrong++
 				}
 			}

@@ -77,7 +77,7 @@ func (t *turn) sayPlan() (said Said, ok bool) {
 	if drawn {
 		plan = misplan(slip, plan)
 	}
-	args := string(encoded(plan))
+	args := string(JSON(plan))
 	switch {
 	case drawn && slip == fencedPlan && t.Must == "":
 		return Said{Text: "Here is the plan:\n```json\n" + args + "\n```"}, true

@@ -70,7 +70,7 @@ func TestPlanFits(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(said.Calls[0].Args), &made))
 	require.Equal(t, []string{"step_1", "step_2", "step_3", "answer"}, ids(made))
 	read := func(p planOf) []plan.Fault {
-		_, faults := plan.Read(string(encoded(p)), plan.Known{Tools: []string{"today", "count", "close", "remove"}, MaxSteps: 50})
+		_, faults := plan.Read(string(JSON(p)), plan.Known{Tools: []string{"today", "count", "close", "remove"}, MaxSteps: 50})
 		return faults
 	}
 	require.Empty(t, read(made))
@@ -180,6 +180,6 @@ func TestShaped(t *testing.T) {
 	} {
 		tu := &turn{Conversation: Conversation{Schemas: map[string]json.RawMessage{finalAnswer: json.RawMessage(test.schema)}}}
 		a := answerOf("t", test.value)
-		require.JSONEq(t, test.want, string(encoded(tu.shaped(finalAnswer, a))))
+		require.JSONEq(t, test.want, string(JSON(tu.shaped(finalAnswer, a))))
 	}
 }

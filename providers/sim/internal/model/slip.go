@@ -126,7 +126,7 @@ func (t *turn) imagined(a playbook.Action, detail uint64) json.RawMessage {
 		}
 	}
 	members["results"], members["status"] = []any{}, "done"
-	return encoded(members)
+	return JSON(members)
 }
 
 // misargued makes one argument another value.
@@ -140,7 +140,7 @@ func (t *turn) misargued(a playbook.Action, detail uint64) (json.RawMessage, boo
 		name := names[(int(detail%97)+i)%len(names)]
 		if other, ok := t.beside(a.Tool, name, args[name], detail>>7); ok {
 			args[name] = other
-			return encoded(args), true
+			return JSON(args), true
 		}
 	}
 	return a.Args, false
@@ -235,7 +235,7 @@ func (t *turn) filled(tool string, detail uint64) (args json.RawMessage, ok bool
 			return nil, false
 		}
 	}
-	return encoded(out), true
+	return JSON(out), true
 }
 
 // numeral matches a number that is not a part of a date, a time or a name.

@@ -165,13 +165,13 @@ func mended(text string) (value string, ok bool) {
 func compact(text string) string {
 	var out bytes.Buffer
 	if json.Compact(&out, []byte(text)) != nil {
-		return string(encoded(text))
+		return string(JSON(text))
 	}
 	return out.String()
 }
 
-// encoded is v as JSON, without escapes for HTML.
-func encoded(v any) json.RawMessage {
+// JSON is v as services write it: on one line, without escapes for HTML. v is of plain values.
+func JSON(v any) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
