@@ -27,25 +27,16 @@ func (t *turn) requestAt() int {
 	return -1
 }
 
-// sayCalls answers a conversation with native calls.
-func (t *turn) sayCalls() (said Said, ok bool) {
-	play, ok := t.readConversation()
-	if !ok {
-		return said, false
-	}
-	return t.perform(play), true
-}
-
-// readConversation reads a conversation about a request, and finds its solution.
-func (t *turn) readConversation() (*playbook.Play, bool) {
+// readConversation reads a conversation about a request; ok is false if there is none.
+func (t *turn) readConversation() (ok bool) {
 	at := t.requestAt()
 	if at < 0 {
-		return nil, false
+		return false
 	}
 	t.view.constraints, t.view.tools = line(t.System, "CONSTRAINTS:"), offered(t.Tools)
 	t.view.ask(t.Messages[at].Text)
 	t.history(at)
-	return t.find(t.view.request)
+	return true
 }
 
 // history reads what was called after the request in Messages[at], and what came of it.

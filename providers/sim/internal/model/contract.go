@@ -218,11 +218,7 @@ func unpacked(text string) (saved json.RawMessage, ok bool) {
 }
 
 // sayContract answers with the next contract object.
-func (t *turn) sayContract() (said Said, ok bool) {
-	play, ok := t.find(t.view.request)
-	if !ok {
-		return said, false
-	}
+func (t *turn) sayContract(play *playbook.Play) Said {
 	d := t.decide(play, true)
 	a := d.acts[0]
 	text := t.contract(a, t.plan(play, a), t.profile.confidence.draw(d.unsure, d.slipped, t.draws.confidence))
@@ -230,9 +226,9 @@ func (t *turn) sayContract() (said Said, ok bool) {
 		text = misform(slip, text, t.draws.formDetail, t.Limit)
 	}
 	if t.Arguments {
-		return Said{Calls: []Call{{Name: t.Must, Args: text}}}, true
+		return Said{Calls: []Call{{Name: t.Must, Args: text}}}
 	}
-	return Said{Text: text}, true
+	return Said{Text: text}
 }
 
 // plan says what is to be done, and what is known so far.

@@ -78,21 +78,24 @@ func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 	if said, ok := t.condense(); ok {
 		return said
 	}
-	var say func() (Said, bool)
+	var asked bool
+	say := t.perform
 	switch {
 	case t.readContract():
-		say = t.sayContract
+		asked, say = true, t.sayContract
 	case slices.Contains(t.Tools, createTask):
-		say = t.sayPlan
+		asked, say = t.readObjective(), t.sayPlan
 	case stepOpening.MatchString(t.System):
-		say = t.sayStep
+		asked, say = t.readStep(), t.sayStep
 	case textFormat.MatchString(t.System):
-		say = t.sayText
+		asked, say = t.readText(), t.sayText
 	default:
-		say = t.sayCalls
+		asked = t.readConversation()
 	}
-	if said, ok := say(); ok {
-		return said
+	if asked {
+		if play, ok := t.find(t.view.request); ok {
+			return say(play)
+		}
 	}
 	return t.words(Unknown)
 }
@@ -116,6 +119,7 @@ type turn struct {
 	draws   draws
 	books   []*playbook.Book
 	view    view
+	step    string // the id of the step of a plan that the turn works on
 }
 
 // find looks for the solution of a request.

@@ -34,26 +34,23 @@ type planStep struct {
 	Tools        []string `json:"tools,omitempty"`
 }
 
-// lastBeginning finds the user's last message that begins so; -1 if none does.
-func (t *turn) lastBeginning(with string) int {
+// lastBeginning finds the user's last message that begins so, and its place; empty if none
+// does.
+func (t *turn) lastBeginning(with string) (at int, text string) {
 	for i, m := range slices.Backward(t.Messages) {
 		if !m.Own && strings.HasPrefix(m.Text, with) {
-			return i
+			return i, m.Text
 		}
 	}
-	return -1
+	return -1, ""
 }
 
-// sayPlan answers a planner's prompt.
-func (t *turn) sayPlan() (said Said, ok bool) {
-	at := t.lastBeginning("OBJECTIVE:")
-	if at < 0 {
-		return said, false
-	}
-	text := t.Messages[at].Text
+// readObjective reads a planner's prompt; ok is false if it is none.
+func (t *turn) readObjective() (ok bool) {
+	at, text := t.lastBeginning("OBJECTIVE:")
 	m := objectiveOf.FindStringSubmatch(text)
 	if m == nil {
-		return said, false
+		return false
 	}
 	t.view.ask(m[1])
 	_, listed, _ := strings.Cut(text, "\n\nTOOLS:")
@@ -63,10 +60,11 @@ func (t *turn) sayPlan() (said Said, ok bool) {
 		}
 	}
 	t.history(at)
-	play, ok := t.find(t.view.request)
-	if !ok {
-		return said, false
-	}
+	return true
+}
+
+// sayPlan answers with a plan.
+func (t *turn) sayPlan(play *playbook.Play) Said {
 	plan := planFor(play)
 	title, _ := Cut(oneLine(t.view.request), 15)
 	plan.Title = title
@@ -80,11 +78,11 @@ func (t *turn) sayPlan() (said Said, ok bool) {
 	args := string(JSON(plan))
 	switch {
 	case drawn && slip == fencedPlan && t.Must == "":
-		return Said{Text: "Here is the plan:\n```json\n" + args + "\n```"}, true
+		return Said{Text: "Here is the plan:\n```json\n" + args + "\n```"}
 	case drawn && slip == prosePlan && t.Must == "":
-		return Said{Text: prosaic(plan)}, true
+		return Said{Text: prosaic(plan)}
 	}
-	return Said{Calls: []Call{{Name: createTask, Args: args}}}, true
+	return Said{Calls: []Call{{Name: createTask, Args: args}}}
 }
 
 // planFor makes a step of every stage of a solution. The last one follows all that none
@@ -116,17 +114,14 @@ func planFor(play *playbook.Play) (plan planOf) {
 	return plan
 }
 
-// sayStep answers the prompt of one step of a plan.
-func (t *turn) sayStep() (said Said, ok bool) {
-	at := t.lastBeginning("STEP: ")
-	if at < 0 {
-		return said, false
-	}
-	text := t.Messages[at].Text
+// readStep reads the prompt of one step of a plan; ok is false if it is none.
+func (t *turn) readStep() (ok bool) {
+	at, text := t.lastBeginning("STEP: ")
 	step, objective := stepText.FindStringSubmatch(text), objectiveOf.FindStringSubmatch(t.System)
 	if step == nil || objective == nil {
-		return said, false
+		return false
 	}
+	t.step = step[1]
 	t.view.constraints, t.view.tools = line(t.System, "CONSTRAINTS:"), offered(t.Tools)
 	t.view.ask(objective[1])
 	t.view.give(text[len(step[0]):])
@@ -136,18 +131,19 @@ func (t *turn) sayStep() (said Said, ok bool) {
 		}
 	}
 	t.history(at)
-	play, ok := t.find(t.view.request)
-	if !ok {
-		return said, false
-	}
+	return true
+}
+
+// sayStep does the part of a solution that a step of the plan is.
+func (t *turn) sayStep(play *playbook.Play) Said {
 	stages := play.Stages()
 	stage := stages[len(stages)-1]
 	for _, s := range stages {
-		if s.ID == step[1] {
+		if s.ID == t.step {
 			stage = s
 		}
 	}
-	return t.perform(stage.Play), true
+	return t.perform(stage.Play)
 }
 
 // planSlip is a mistake in a plan.

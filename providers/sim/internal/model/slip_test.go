@@ -15,7 +15,8 @@ import (
 func judged(t *testing.T, pairs ...string) (*turn, *playbook.Play, []playbook.Action) {
 	t.Helper()
 	tu := &turn{Conversation: native(1, pairs...), profile: profile(t, "sim-oracle"), books: deskBooks(t), draws: drawsFrom(seed(1))}
-	play, ok := tu.readConversation()
+	require.True(t, tu.readConversation())
+	play, ok := tu.find(tu.view.request)
 	require.True(t, ok)
 	return tu, play, tu.next(play, tu.view.seen)
 }

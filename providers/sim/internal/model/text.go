@@ -35,9 +35,9 @@ func spokenCall(text string) *Call {
 	return c
 }
 
-// sayText answers a conversation in the text protocol. The tools on offer are those that
+// readText reads a conversation in the text protocol. The tools on offer are those that
 // the system prompt lists.
-func (t *turn) sayText() (said Said, ok bool) {
+func (t *turn) readText() (ok bool) {
 	t.Tools, t.Schemas = nil, nil
 	for l := range strings.Lines(t.System) {
 		if m := toolLine.FindStringSubmatch(l); m != nil {
@@ -46,16 +46,17 @@ func (t *turn) sayText() (said Said, ok bool) {
 			t.offer("", schema)
 		}
 	}
-	play, ok := t.readConversation()
-	if !ok {
-		return said, false
-	}
+	return t.readConversation()
+}
+
+// sayText answers in the text protocol.
+func (t *turn) sayText(play *playbook.Play) Said {
 	d := t.decide(play, true)
 	text := t.render(d.acts).inText(d.acts[0])
 	if slip, drawn := pick(t.draws.form, t.profile.text, formScale[textSlip](t)); drawn {
 		text = misspeak(slip, text, d.acts[0], t.draws.formDetail)
 	}
-	return Said{Text: text}, true
+	return Said{Text: text}
 }
 
 // inText writes a call or an answer in the text protocol.
