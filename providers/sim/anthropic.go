@@ -60,9 +60,7 @@ type anthropicInput struct {
 }
 
 func decodeAnthropic(req *http.Request, body []byte) modelRequest {
-	if req.Header.Get("Anthropic-Version") == "" {
-		refuse("", "anthropic-version: header is required")
-	}
+	refuseIf(req.Header.Get("Anthropic-Version") == "", "", "anthropic-version: header is required")
 	return readMessages(body)
 }
 
@@ -71,17 +69,11 @@ func readMessages(body []byte) modelRequest {
 	r := parse[anthropicRequest](body)
 	r.check(body)
 	system, ok := plainText(r.System)
-	if !ok {
-		refuse("system", "system: Input should be a valid string or a list of text blocks")
-	}
+	refuseIf(!ok, "system", "system: Input should be a valid string or a list of text blocks")
 	q := modelRequest{model: *r.Model, system: system, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
-		if !m.Content.given {
-			refuse("messages", "messages.%d.content: Field required", i)
-		}
-		if m.Role != "user" && m.Role != "assistant" {
-			refuse("messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
-		}
+		refuseIf(!m.Content.given, "messages", "messages.%d.content: Field required", i)
+		refuseIf(m.Role != "user" && m.Role != "assistant", "messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 		for j, b := range m.Content.parts {
 			b.into(&out, fmt.Sprintf("messages.%d.content.%d", i, j))
@@ -98,53 +90,39 @@ func readMessages(body []byte) modelRequest {
 
 // check looks at what needs no reading.
 func (r anthropicRequest) check(body []byte) {
-	switch name := foreign(body, "seed", "stop", "response_format", "n", "max_completion_tokens", "parallel_tool_calls", "stream_options"); {
-	case name != "":
-		refuse(name, "%s: Extra inputs are not permitted", name)
-	case r.Model == nil || *r.Model == "":
-		refuse("model", "model: Field required")
-	case r.MaxTokens == nil:
-		refuse("max_tokens", "max_tokens: Field required")
-	case *r.MaxTokens < 1:
-		refuse("max_tokens", "max_tokens: Input should be greater than or equal to 1")
-	case len(r.Messages) == 0:
-		refuse("messages", "messages: at least one message is required")
-	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1):
-		refuse("temperature", "temperature: range: 0..1")
-	}
+	name := foreign(body, "seed", "stop", "response_format", "n", "max_completion_tokens", "parallel_tool_calls", "stream_options")
+	refuseIf(name != "", name, "%s: Extra inputs are not permitted", name)
+	refuseIf(r.Model == nil || *r.Model == "", "model", "model: Field required")
+	refuseIf(r.MaxTokens == nil, "max_tokens", "max_tokens: Field required")
+	refuseIf(*r.MaxTokens < 1, "max_tokens", "max_tokens: Input should be greater than or equal to 1")
+	refuseIf(len(r.Messages) == 0, "messages", "messages: at least one message is required")
+	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1), "temperature", "temperature: range: 0..1")
 }
 
 // into adds a block to a message. Each role has its own kinds.
 func (b anthropicInput) into(out *utterance, at string) {
 	switch {
 	case b.Type == "text" && b.Text != nil:
-		if *b.Text == "" {
-			refuse("messages", "messages: text content blocks must be non-empty")
-		}
+		refuseIf(*b.Text == "", "messages", "messages: text content blocks must be non-empty")
 		out.text += *b.Text
 	case b.Type == "image" && !out.own:
 		out.images = append(out.images, b.picture(at))
 	case b.Type == "tool_use" && out.own:
-		if b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input) {
-			refuse("messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
-		}
+		refuseIf(b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input),
+			"messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
 		out.calls = append(out.calls, invocation{ID: b.ID, Name: b.Name, Args: string(b.Input)})
 	case b.Type == "tool_result" && !out.own:
 		r := result{id: b.ToolUseID, failed: b.IsError, text: value(b.Content.text)}
 		for i, part := range b.Content.parts {
 			inner := utterance{}
-			if part.Type != "text" && part.Type != "image" {
-				refuse("messages", "%s.tool_result.content.%d.type: Input should be 'text' or 'image'", at, i)
-			}
+			refuseIf(part.Type != "text" && part.Type != "image", "messages", "%s.tool_result.content.%d.type: Input should be 'text' or 'image'", at, i)
 			part.into(&inner, fmt.Sprintf("%s.tool_result.content.%d", at, i))
 			r.text += inner.text
 			r.images = append(r.images, inner.images...)
 		}
 		out.results = append(out.results, r)
 	case b.Type == "thinking" && out.own && b.Thinking != nil:
-		if b.Signature != signature(*b.Thinking) {
-			refuse("messages", "%s: Invalid `signature` in `thinking` block", at)
-		}
+		refuseIf(b.Signature != signature(*b.Thinking), "messages", "%s: Invalid `signature` in `thinking` block", at)
 	default:
 		refuse("messages", "%s.type: Input tag '%s' is not among the content blocks that a message of this role can have", at, clip.Runes(b.Type, 40))
 	}
@@ -164,8 +142,6 @@ func (b anthropicInput) picture(at string) picture {
 	case b.Source.Type == "base64":
 		p, ok = pictureOf(b.Source.MediaType, b.Source.Data)
 	}
-	if !ok {
-		refuse("messages", "%s.image.source: Could not process image", at)
-	}
+	refuseIf(!ok, "messages", "%s.image.source: Could not process image", at)
 	return p
 }

@@ -25,18 +25,11 @@ type anthropicChoice struct {
 // offer reads the tools and which of them may be called.
 func (r anthropicRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		switch {
-		case t.Type != "" && t.Type != "custom":
-			refuse("tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
-		case !functionName.MatchString(t.Name):
-			refuse("tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
-		case slices.Contains(q.tools, t.Name):
-			refuse("tools", "tools: Tool names must be unique.")
-		case !given(t.InputSchema):
-			refuse("tools", "tools.%d.custom.input_schema: Field required", i)
-		case !describesObject(t.InputSchema):
-			refuse("tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
-		}
+		refuseIf(t.Type != "" && t.Type != "custom", "tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
+		refuseIf(!functionName.MatchString(t.Name), "tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
+		refuseIf(slices.Contains(q.tools, t.Name), "tools", "tools: Tool names must be unique.")
+		refuseIf(!given(t.InputSchema), "tools", "tools.%d.custom.input_schema: Field required", i)
+		refuseIf(!describesObject(t.InputSchema), "tools", "tools.%d.custom.input_schema.type: Input should be 'object'", i)
 		q.offer(t.Name, t.InputSchema)
 	}
 	if r.ToolChoice == nil {
@@ -71,14 +64,10 @@ func (r anthropicRequest) form(q *modelRequest) {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
 	}
-	switch err := json.Unmarshal(r.OutputConfig, &config); {
-	case err != nil || config.Format == nil:
-		refuse("output_config", "output_config: the simulation takes 'format' alone")
-	case config.Format.Type != "json_schema":
-		refuse("output_config", "output_config.format.type: Input should be 'json_schema'")
-	case !describesObject(config.Format.Schema):
-		refuse("output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
-	}
+	err := json.Unmarshal(r.OutputConfig, &config)
+	refuseIf(err != nil || config.Format == nil, "output_config", "output_config: the simulation takes 'format' alone")
+	refuseIf(config.Format.Type != "json_schema", "output_config", "output_config.format.type: Input should be 'json_schema'")
+	refuseIf(!describesObject(config.Format.Schema), "output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
 	if at, ok := open(config.Format.Schema, false); !ok {
 		refuse("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip.Runes(at, 80))
 	}

@@ -133,9 +133,8 @@ var invoke = bedrock.with(decodeInvoke, encodeAnthropic, streamInvoke)
 
 func decodeInvoke(req *http.Request, body []byte) modelRequest {
 	members := parse[map[string]json.RawMessage](body)
-	if !given(members["anthropic_version"]) {
-		refuse("", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
-	}
+	refuseIf(!given(members["anthropic_version"]),
+		"", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
 	if name := foreign(body, "model", "stream", "thread"); name != "" {
 		refuse("", "%s: Extra inputs are not permitted", name)
 	}

@@ -59,20 +59,14 @@ type coherePart struct {
 
 func decodeCohere(_ *http.Request, body []byte) modelRequest {
 	r := parse[cohereRequest](body)
-	switch name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history"); {
-	case name != "":
+	if name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history"); name != "" {
 		panic(&failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)})
-	case r.Model == "":
-		refuse("model", "invalid request: model is required")
-	case len(r.Messages) == 0:
-		refuse("messages", "invalid request: messages must be at least 1 item long")
-	case r.MaxTokens != nil && *r.MaxTokens < 1:
-		refuse("max_tokens", "invalid request: max_tokens must be greater than 0")
-	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1):
-		refuse("temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
-	case len(r.StopSequences) > 5:
-		refuse("stop_sequences", "invalid request: at most 5 stop_sequences are supported")
 	}
+	refuseIf(r.Model == "", "model", "invalid request: model is required")
+	refuseIf(len(r.Messages) == 0, "messages", "invalid request: messages must be at least 1 item long")
+	refuseIf(r.MaxTokens != nil && *r.MaxTokens < 1, "max_tokens", "invalid request: max_tokens must be greater than 0")
+	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1), "temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
+	refuseIf(len(r.StopSequences) > 5, "stop_sequences", "invalid request: at most 5 stop_sequences are supported")
 	q := modelRequest{model: r.Model, temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
 	q.maxTokens = value(r.MaxTokens)
 	for i, m := range r.Messages {
@@ -89,9 +83,7 @@ func decodeCohere(_ *http.Request, body []byte) modelRequest {
 // into adds a message to the inquiry.
 func (m cohereMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
-	if !m.Content.given && (!out.own || len(m.ToolCalls) == 0) {
-		refuse("messages", "invalid request: messages[%d].content is required", i)
-	}
+	refuseIf(!m.Content.given && (!out.own || len(m.ToolCalls) == 0), "messages", "invalid request: messages[%d].content is required", i)
 	for j, p := range m.Content.parts {
 		switch {
 		case p.Type == "text" && p.Text != nil:
@@ -103,9 +95,7 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 			out.text += text
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
 			picture, ok := pictureAt(p.ImageURL.URL)
-			if !ok {
-				refuse("messages", "invalid request: messages[%d].content[%d]: the image could not be decoded", i, j)
-			}
+			refuseIf(!ok, "messages", "invalid request: messages[%d].content[%d]: the image could not be decoded", i, j)
 			out.images = append(out.images, picture)
 		default:
 			refuse("messages", "invalid request: messages[%d].content[%d]: invalid type '%s' for role '%s'", i, j, clip.Runes(p.Type, 40), clip.Runes(m.Role, 40))
@@ -115,15 +105,12 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 	case "user":
 	case "assistant":
 		for _, c := range m.ToolCalls {
-			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
-				refuse("messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
-			}
+			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "",
+				"messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
 			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
-		if m.ToolCallID == "" {
-			refuse("messages", "invalid request: messages[%d].tool_call_id is required", i)
-		}
+		refuseIf(m.ToolCallID == "", "messages", "invalid request: messages[%d].tool_call_id is required", i)
 		out.results, out.text = []result{{id: m.ToolCallID, text: out.text}}, ""
 	case "system", "developer":
 		q.system += out.text
@@ -137,12 +124,9 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 // offer reads the tools and which of them may be called.
 func (r cohereRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		if t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters) {
-			refuse("tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
-		}
-		if slices.Contains(q.tools, t.Function.Name) {
-			refuse("tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
-		}
+		refuseIf(t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters),
+			"tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
+		refuseIf(slices.Contains(q.tools, t.Function.Name), "tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	if r.ToolChoice == nil {
@@ -179,9 +163,7 @@ func (r cohereRequest) form(q *modelRequest) {
 		q.bind(formatObject)
 		return
 	}
-	if !describesObject(schema) {
-		refuse("response_format", "invalid request: response_format.json_schema: the top level must be of type object")
-	}
+	refuseIf(!describesObject(schema), "response_format", "invalid request: response_format.json_schema: the top level must be of type object")
 	q.bind(formatSchema)
 }
 

@@ -109,16 +109,12 @@ func decodeGemini(req *http.Request, body []byte) modelRequest {
 	}
 	for i, c := range r.Contents {
 		m := utterance{at: i, own: c.Role == "model"}
-		if c.Role != "user" && c.Role != "model" && c.Role != "function" && (c.Role != "" || len(r.Contents) > 1) {
-			refuse("", "Please use a valid role: user, model.")
-		}
+		refuseIf(c.Role != "user" && c.Role != "model" && c.Role != "function" && (c.Role != "" || len(r.Contents) > 1), "", "Please use a valid role: user, model.")
 		c.into(&m)
 		q.messages = append(q.messages, m)
 	}
 	r.offer(&q)
-	if q.settle() != nil {
-		refuse("", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
-	}
+	refuseIf(q.settle() != nil, "", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 	switch {
 	case g.ResponseMimeType == "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
 		q.bind(formatSchema)
@@ -136,37 +132,28 @@ func checkGemini(body []byte, r geminiRequest) {
 	_ = json.Unmarshal(members["generationConfig"], &config)
 	only := func(names map[string]json.RawMessage, known []string, at string) {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if !slices.Contains(known, name) {
-				refuse("", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(name, 40), at)
-			}
+			refuseIf(!slices.Contains(known, name), "", "Invalid JSON payload received. Unknown name %q%s: Cannot find field.", clip.Runes(name, 40), at)
 		}
 	}
 	only(members, geminiMembers, "")
 	only(config, geminiConfig, " at 'generation_config'")
 	g := r.GenerationConfig
-	switch {
-	case len(r.Contents) == 0:
-		refuse("", "* GenerateContentRequest.contents: contents is not specified\n")
-	case g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2):
-		refuse("", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
-	case g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1:
-		refuse("", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
-	case g.CandidateCount != nil && *g.CandidateCount != 1:
-		refuse("", "Only one candidate can be specified in the simulation")
-	case len(g.StopSequences) > 5:
-		refuse("", "The number of stop sequences must be at most 5.")
-	case g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)):
-		refuse("", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
-	case g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain":
-		refuse("", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
-	}
+	refuseIf(len(r.Contents) == 0, "", "* GenerateContentRequest.contents: contents is not specified\n")
+	refuseIf(g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2),
+		"", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
+	refuseIf(g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1,
+		"", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
+	refuseIf(g.CandidateCount != nil && *g.CandidateCount != 1, "", "Only one candidate can be specified in the simulation")
+	refuseIf(len(g.StopSequences) > 5, "", "The number of stop sequences must be at most 5.")
+	refuseIf(g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)),
+		"", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
+	refuseIf(g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain",
+		"", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
 }
 
 // into adds parts to a message.
 func (c geminiContent) into(m *utterance) {
-	if len(c.Parts) == 0 {
-		refuse("", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
-	}
+	refuseIf(len(c.Parts) == 0, "", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
 	for j, p := range c.Parts {
 		switch {
 		case p.Thought:
@@ -174,9 +161,8 @@ func (c geminiContent) into(m *utterance) {
 			m.text += *p.Text
 		case p.InlineData != nil:
 			picture, ok := pictureOf(p.InlineData.MimeType, p.InlineData.Data)
-			if !ok || p.InlineData.MimeType == "" {
-				refuse("", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
-			}
+			refuseIf(!ok || p.InlineData.MimeType == "",
+				"", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
 			m.images = append(m.images, picture)
 		case p.FileData != nil:
 			m.images = append(m.images, picture{url: p.FileData.FileURI})
@@ -216,14 +202,9 @@ func (r geminiRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		for j, d := range t.FunctionDeclarations {
 			at := fmt.Sprintf("* GenerateContentRequest.tools[%d].function_declarations[%d]", i, j)
-			switch {
-			case !functionName.MatchString(d.Name):
-				refuse("", "%s.name: Invalid function name. Must start with a letter or an underscore.\n", at)
-			case slices.Contains(q.tools, d.Name):
-				refuse("", "Duplicate function declaration found: %s", d.Name)
-			case given(d.Parameters) && given(d.ParametersJSONSchema):
-				refuse("", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
-			}
+			refuseIf(!functionName.MatchString(d.Name), "", "%s.name: Invalid function name. Must start with a letter or an underscore.\n", at)
+			refuseIf(slices.Contains(q.tools, d.Name), "", "Duplicate function declaration found: %s", d.Name)
+			refuseIf(given(d.Parameters) && given(d.ParametersJSONSchema), "", "%s.parameters: only one of parameters and parameters_json_schema may be set\n", at)
 			schema := d.ParametersJSONSchema
 			if given(d.Parameters) {
 				schema = d.Parameters
@@ -241,16 +222,12 @@ func (r geminiRequest) offer(q *modelRequest) {
 	case "ANY":
 		q.choice = choiceAny
 		for _, name := range c.AllowedFunctionNames {
-			if !slices.Contains(q.tools, name) {
-				refuse("", "Allowed function name %s is not among the function declarations.", clip.Runes(name, 64))
-			}
+			refuseIf(!slices.Contains(q.tools, name), "", "Allowed function name %s is not among the function declarations.", clip.Runes(name, 64))
 		}
 		if len(c.AllowedFunctionNames) == 1 {
 			q.choice, q.tool = choiceNamed, c.AllowedFunctionNames[0]
 		}
-		if len(q.tools) == 0 {
-			refuse("", "Function calling config is set without function_declarations.")
-		}
+		refuseIf(len(q.tools) == 0, "", "Function calling config is set without function_declarations.")
 	default:
 		refuse("", "Invalid value at 'tool_config.function_calling_config.mode': %q", clip.Runes(c.Mode, 40))
 	}

@@ -45,6 +45,13 @@ func invalid(param, format string, args ...any) *failure {
 // refuse ends the reading of a request that is not valid.
 func refuse(param, format string, args ...any) { panic(invalid(param, format, args...)) }
 
+// refuseIf refuses under a condition.
+func refuseIf(wrong bool, param, format string, args ...any) {
+	if wrong {
+		refuse(param, format, args...)
+	}
+}
+
 // tooLarge refuses a body that exceeds maxBody, by itself or with what it refers to.
 func tooLarge() *failure {
 	return &failure{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: fmt.Sprintf("The request body exceeds %d bytes.", maxBody)}

@@ -57,9 +57,7 @@ func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	if err := json.Unmarshal(body, &r); err != nil {
 		panic(&failure{status: http.StatusBadRequest, message: clip.Runes(err.Error(), 200)})
 	}
-	if r.Model == "" {
-		refuse("model", "model is required")
-	}
+	refuseIf(r.Model == "", "model", "model is required")
 	o := r.Options
 	q := modelRequest{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
 	q.maxTokens = max(0, value(o.NumPredict))
@@ -67,9 +65,7 @@ func decodeOllama(_ *http.Request, body []byte) modelRequest {
 		m.into(&q, i)
 	}
 	for _, t := range r.Tools {
-		if t.Type != "function" || t.Function.Name == "" {
-			refuse("tools", "invalid tool: type must be function, and the function must have a name")
-		}
+		refuseIf(t.Type != "function" || t.Function.Name == "", "tools", "invalid tool: type must be function, and the function must have a name")
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	q.settle() // what does not belong together is shown to the model as it is
@@ -90,9 +86,7 @@ func (m ollamaMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
 	for _, data := range m.Images {
 		p, ok := decodePicture("", data)
-		if !ok {
-			refuse("messages", "Failed to create new sequence: failed to process inputs: image: unknown format")
-		}
+		refuseIf(!ok, "messages", "Failed to create new sequence: failed to process inputs: image: unknown format")
 		out.images = append(out.images, p)
 	}
 	switch strings.ToLower(m.Role) {

@@ -84,44 +84,34 @@ func decodeOpenAI(_ *http.Request, body []byte) modelRequest {
 
 // check looks at what needs no reading.
 func (r openAIRequest) check(body []byte) {
-	switch name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions"); {
-	case name != "":
+	if name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions"); name != "" {
 		panic(&failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name})
-	case r.Model == nil || *r.Model == "":
-		refuse("model", "you must provide a model parameter")
-	case len(r.Messages) == 0:
-		refuse("messages", "'messages' must be a non-empty array.")
-	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
-		refuse("temperature", "Invalid 'temperature': must be between 0 and 2.")
-	case r.StreamOptions != nil && !r.Stream:
-		refuse("stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
-	case r.N != nil && *r.N != 1:
-		refuse("n", "Unsupported value: the simulation returns one choice.")
-	case len(r.Stop) > 4:
-		refuse("stop", "Invalid 'stop': at most 4 sequences.")
 	}
+	refuseIf(r.Model == nil || *r.Model == "", "model", "you must provide a model parameter")
+	refuseIf(len(r.Messages) == 0, "messages", "'messages' must be a non-empty array.")
+	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")
+	refuseIf(r.StreamOptions != nil && !r.Stream, "stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+	refuseIf(r.N != nil && *r.N != 1, "n", "Unsupported value: the simulation returns one choice.")
+	refuseIf(len(r.Stop) > 4, "stop", "Invalid 'stop': at most 4 sequences.")
 }
 
 // into adds a message to the inquiry.
 func (m openAIRequestTurn) into(q *modelRequest, i int) {
-	if !m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == "") {
-		refuse("messages", "Invalid value for 'messages[%d].content': expected a string.", i)
-	}
+	refuseIf(!m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == ""),
+		"messages", "Invalid value for 'messages[%d].content': expected a string.", i)
 	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 	m.read(&out)
 	switch m.Role {
 	case "user":
 	case "assistant":
 		for j, c := range m.ToolCalls {
-			if c.ID == "" || c.Type != "function" || c.Function.Name == "" {
-				refuse("messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
-			}
+			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "",
+				"messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
 			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
-		if m.ToolCallID == nil {
-			refuse(fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
-		}
+		refuseIf(m.ToolCallID == nil,
+			fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
 		out.results = []result{{id: *m.ToolCallID, text: out.text}}
 		out.text = ""
 	case "system", "developer":
@@ -180,9 +170,7 @@ type openAITool struct {
 // offer reads the tools and which of them may be called.
 func (r openAIRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		if t.Type != "function" {
-			refuse(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
-		}
+		refuseIf(t.Type != "function", fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
 		checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters)
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
@@ -205,14 +193,11 @@ func (r openAIRequest) offer(q *modelRequest) {
 
 // checkFunction looks at a function on offer.
 func checkFunction(at, name string, parameters json.RawMessage) {
-	switch {
-	case name == "":
-		refuse(at+".name", "Missing required parameter: '%s.name'.", at)
-	case !functionName.MatchString(name):
-		refuse(at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
-	case given(parameters) && !describesObject(parameters):
-		refuse(at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
-	}
+	refuseIf(name == "", at+".name", "Missing required parameter: '%s.name'.", at)
+	refuseIf(!functionName.MatchString(name),
+		at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
+	refuseIf(given(parameters) && !describesObject(parameters),
+		at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
 }
 
 // choose reads a choice in the words of OpenAI's wires; named reads the name of
@@ -231,9 +216,7 @@ func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) s
 		q.choice = choiceAny
 	case "":
 		q.choice, q.tool = choiceNamed, named(raw)
-		if !slices.Contains(q.tools, q.tool) {
-			refuse("tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip.Runes(q.tool, 64))
-		}
+		refuseIf(!slices.Contains(q.tools, q.tool), "tool_choice", "Invalid value for 'tool_choice': tool '%s' is not among 'tools'.", clip.Runes(q.tool, 64))
 	default:
 		refuse("tool_choice", "Invalid value: '%s' for 'tool_choice'. Supported values are: 'none', 'auto', and 'required'.", clip.Runes(word, 40))
 	}
@@ -252,14 +235,11 @@ func (r openAIRequest) form(q *modelRequest) {
 	case "text":
 		return
 	case "json_object":
-		if !strings.Contains(strings.ToLower(q.prompt), "json") {
-			refuse("messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
-		}
+		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"),
+			"messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 	case "json_schema":
 		const param = "response_format.json_schema"
-		if format.JSONSchema == nil {
-			refuse(param, "Missing required parameter: '%s'.", param)
-		}
+		refuseIf(format.JSONSchema == nil, param, "Missing required parameter: '%s'.", param)
 		format.JSONSchema.check(param, param, value(format.JSONSchema.Strict))
 	default:
 		refuse("response_format.type", "Invalid value: '%s'. Supported values are: 'json_object', 'json_schema', and 'text'.", clip.Runes(format.Type, 40))
@@ -270,14 +250,10 @@ func (r openAIRequest) form(q *modelRequest) {
 // check refuses a format without a name, and a schema that cannot be kept to.
 func (s schemaFormat) check(at, schemaAt string, strict bool) {
 	unclosed, closed := open(s.Schema, true)
-	switch {
-	case s.Name == "":
-		refuse(at+".name", "Missing required parameter: '%s.name'.", at)
-	case !describesObject(s.Schema):
-		refuse(schemaAt, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
-	case strict && !closed:
-		refuse(schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(unclosed, 80))
-	}
+	refuseIf(s.Name == "", at+".name", "Missing required parameter: '%s.name'.", at)
+	refuseIf(!describesObject(s.Schema), schemaAt, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
+	refuseIf(strict && !closed,
+		schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(unclosed, 80))
 }
 
 // openAIToolCall is the call in a reply; its arguments are text.

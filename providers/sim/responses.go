@@ -83,9 +83,8 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 		item.into(&q, i)
 	}
 	for i, t := range r.Tools {
-		if t.Type != "function" {
-			refuse(fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
-		}
+		refuseIf(t.Type != "function",
+			fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
 		checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters)
 		q.offer(t.Name, t.Parameters)
 	}
@@ -106,18 +105,19 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 
 // check looks at what needs no reading.
 func (r responsesRequest) check(body []byte) {
-	switch name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system"); {
-	case name != "":
+	if name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system"); name != "" {
 		panic(&failure{status: http.StatusBadRequest, code: "unknown_parameter", param: name, message: fmt.Sprintf("Unknown parameter: '%s'.", name)})
-	case r.Model == nil || *r.Model == "":
-		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."})
-	case r.Input.text == nil && len(r.Input.parts) == 0:
-		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."})
-	case r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16:
-		panic(&failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)})
-	case r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2):
-		refuse("temperature", "Invalid 'temperature': must be between 0 and 2.")
 	}
+	if r.Model == nil || *r.Model == "" {
+		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."})
+	}
+	if r.Input.text == nil && len(r.Input.parts) == 0 {
+		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."})
+	}
+	if r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16 {
+		panic(&failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)})
+	}
+	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")
 }
 
 // into adds an item to the inquiry. The model's items that follow each other are
@@ -127,22 +127,16 @@ func (m responsesItem) into(q *modelRequest, i int) {
 	out := utterance{at: i, own: true}
 	switch m.Type {
 	case "function_call":
-		if m.CallID == "" || m.Name == "" {
-			refuse(at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
-		}
+		refuseIf(m.CallID == "" || m.Name == "", at, "Missing required parameter: '%s.call_id' or '%s.name'.", at, at)
 		out.calls = []invocation{{ID: m.CallID, Name: m.Name, Args: m.Arguments}}
 	case "function_call_output":
 		out.own = false
-		if !m.Output.given {
-			refuse(at+".output", "Missing required parameter: '%s.output'.", at)
-		}
+		refuseIf(!m.Output.given, at+".output", "Missing required parameter: '%s.output'.", at)
 		readParts(m.Output, at+".output", "input_text", &out)
 		out.results = []result{{id: m.CallID, text: out.text, images: out.images}}
 		out.text, out.images = "", nil
 	case "reasoning":
-		if !strings.HasPrefix(m.ID, "rs_") {
-			refuse(at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip.Runes(m.ID, 64))
-		}
+		refuseIf(!strings.HasPrefix(m.ID, "rs_"), at+".id", "Invalid '%s.id': '%s'. Expected an ID that begins with 'rs'.", at, clip.Runes(m.ID, 64))
 	case "message", "":
 		m.message(q, at, out)
 		return
@@ -153,9 +147,7 @@ func (m responsesItem) into(q *modelRequest, i int) {
 }
 
 func (m responsesItem) message(q *modelRequest, at string, out utterance) {
-	if !m.Content.given {
-		refuse(at+".content", "Missing required parameter: '%s.content'.", at)
-	}
+	refuseIf(!m.Content.given, at+".content", "Missing required parameter: '%s.content'.", at)
 	kind := "input_text"
 	switch m.Role {
 	case "assistant":
@@ -184,9 +176,8 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) {
 			out.text += *p.Refusal
 		case p.Type == "input_image" && p.ImageURL != nil && !out.own:
 			picture, ok := pictureAt(*p.ImageURL)
-			if !ok {
-				refuse(at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
-			}
+			refuseIf(!ok,
+				at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
 			out.images = append(out.images, picture)
 		default:
 			refuse(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip.Runes(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
@@ -204,9 +195,8 @@ func (r responsesRequest) form(q *modelRequest) {
 	case "text":
 		return
 	case "json_object":
-		if !strings.Contains(strings.ToLower(q.prompt), "json") {
-			refuse("input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
-		}
+		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"),
+			"input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
 	case "json_schema":
 		format := schemaFormat{f.Name, f.Schema, f.Strict}
 		format.check("text.format", "text.format.schema", f.Strict == nil || *f.Strict)

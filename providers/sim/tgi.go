@@ -57,22 +57,14 @@ func decodeTGI(req *http.Request, body []byte) modelRequest {
 	}
 	p := r.Parameters
 	stream := strings.HasSuffix(req.URL.Path, "/generate_stream")
-	switch {
-	case r.Inputs == nil:
-		refuse("", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
-	case *r.Inputs == "":
-		refuse("", "Input validation error: `inputs` cannot be empty")
-	case p.MaxNewTokens != nil && *p.MaxNewTokens < 1:
-		refuse("", "Input validation error: `max_new_tokens` must be strictly positive")
-	case p.Temperature != nil && *p.Temperature <= 0:
-		refuse("", "Input validation error: `temperature` must be strictly positive")
-	case len(p.Stop) > 4:
-		refuse("", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
-	case stream && p.DecoderInputDetails:
-		refuse("", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
-	case model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("):
-		refuse("", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
-	}
+	refuseIf(r.Inputs == nil, "", "Failed to deserialize the JSON body into the target type: missing field `inputs`")
+	refuseIf(*r.Inputs == "", "", "Input validation error: `inputs` cannot be empty")
+	refuseIf(p.MaxNewTokens != nil && *p.MaxNewTokens < 1, "", "Input validation error: `max_new_tokens` must be strictly positive")
+	refuseIf(p.Temperature != nil && *p.Temperature <= 0, "", "Input validation error: `temperature` must be strictly positive")
+	refuseIf(len(p.Stop) > 4, "", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
+	refuseIf(stream && p.DecoderInputDetails, "", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
+	refuseIf(model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("),
+		"", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
 	q := modelRequest{
 		model:       cmp.Or(req.PathValue("model"), req.URL.Query().Get("model"), r.Model, Probe),
 		temperature: p.Temperature, seed: p.Seed, stop: p.Stop, stream: stream, extras: p.Details || p.DecoderInputDetails,
@@ -81,18 +73,15 @@ func decodeTGI(req *http.Request, body []byte) modelRequest {
 	m := utterance{text: *r.Inputs}
 	for _, at := range markdownImage.FindAllStringSubmatch(*r.Inputs, -1) {
 		picture, ok := pictureAt(at[1])
-		if !ok {
-			refuse("", "Input validation error: invalid image: could not be decoded")
-		}
+		refuseIf(!ok, "", "Input validation error: invalid image: could not be decoded")
 		m.images = append(m.images, picture)
 	}
 	m.text = markdownImage.ReplaceAllString(m.text, "")
 	q.messages = []utterance{m}
 	q.settle()
 	if g := p.Grammar; g != nil {
-		if g.Type != "json" && g.Type != "regex" && g.Type != "json_schema" {
-			refuse("", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
-		}
+		refuseIf(g.Type != "json" && g.Type != "regex" && g.Type != "json_schema",
+			"", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
 		q.bind(formatSchema)
 	}
 	return q
