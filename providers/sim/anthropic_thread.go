@@ -31,49 +31,42 @@ type threadParam struct {
 }
 
 // threadOf reads the field thread; nil if the request has none.
-func threadOf(body []byte) (members map[string]json.RawMessage, t *threadParam, f *failure) {
-	if json.Unmarshal(body, &members) != nil || !given(members["thread"]) {
-		return members, nil, nil
+func threadOf(body []byte) (members map[string]json.RawMessage, t *threadParam) {
+	if json.Unmarshal(body, &members) == nil && given(members["thread"]) {
+		refuseIf(json.Unmarshal(members["thread"], &t) != nil, "thread", "thread: Input should be an object")
 	}
-	if json.Unmarshal(members["thread"], &t) != nil {
-		return members, nil, invalid("thread", "thread: Input should be an object")
-	}
-	return members, t, nil
+	return members, t
 }
 
 // recallThread puts the messages, the system prompt and the tools of the thread that
 // a request continues into the request.
-func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
-	members, t, f := threadOf(body)
+func recallThread(s *service, r *http.Request, body []byte) []byte {
+	members, t := threadOf(body)
 	switch {
-	case f != nil:
-		return nil, f
 	case t == nil:
-		return body, nil
+		return body
 	case !slices.ContainsFunc(r.Header.Values("Anthropic-Beta"), func(v string) bool { return strings.Contains(v, threadsBeta) }):
-		return nil, invalid("thread", "thread: Extra inputs are not permitted")
+		refuse("thread", "thread: Extra inputs are not permitted")
 	case t.Type == "create":
-		return body, nil
+		return body
 	case t.Type != "continue":
-		return nil, invalid("thread", "thread: Input tag '%s' found using 'type' does not match any of the expected tags: 'create', 'continue'", clip.Runes(t.Type, 40))
+		refuse("thread", "thread: Input tag '%s' found using 'type' does not match any of the expected tags: 'create', 'continue'", clip.Runes(t.Type, 40))
 	case t.PreviousMessageID == "":
-		return nil, invalid("thread", "thread.continue.previous_message_id: Field required")
+		refuse("thread", "thread.continue.previous_message_id: Field required")
 	}
 	s.mu.Lock()
 	before, ok := s.threads.get(t.PreviousMessageID)
 	s.mu.Unlock()
 	switch {
 	case !ok:
-		return nil, &failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip.Runes(t.PreviousMessageID, 80))}
+		panic(&failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip.Runes(t.PreviousMessageID, 80))})
 	case before.left == 0:
-		return nil, alreadyContinued(t.PreviousMessageID)
+		panic(alreadyContinued(t.PreviousMessageID))
 	}
 	var fresh []json.RawMessage
-	if json.Unmarshal(members["messages"], &fresh) != nil || len(fresh) == 0 {
-		return nil, invalid("messages", "messages: at least one message is required")
-	}
+	refuseIf(json.Unmarshal(members["messages"], &fresh) != nil || len(fresh) == 0, "messages", "messages: at least one message is required")
 	if differing := before.differing(members); len(differing) > 0 {
-		return nil, &failure{status: http.StatusBadRequest, code: "thread_fingerprint_mismatch", message: "The request does not match the thread, differing field(s): " + strings.Join(differing, ", ") + ". Send the stored values, or the full conversation with thread: {\"type\": \"create\"}."}
+		panic(&failure{status: http.StatusBadRequest, code: "thread_fingerprint_mismatch", message: "The request does not match the thread, differing field(s): " + strings.Join(differing, ", ") + ". Send the stored values, or the full conversation with thread: {\"type\": \"create\"}."})
 	}
 	for name, v := range before.fixed {
 		members[name] = v
@@ -81,9 +74,9 @@ func recallThread(s *service, r *http.Request, body []byte) ([]byte, *failure) {
 	members["messages"] = encodeJSON(slices.Concat(before.messages, fresh))
 	whole := encodeJSON(members)
 	if len(whole) > maxBody {
-		return nil, tooLarge()
+		panic(tooLarge())
 	}
-	return whole, nil
+	return whole
 }
 
 // differing names the fields of a turn that do not fit the thread.
@@ -118,10 +111,10 @@ func alreadyContinued(id string) *failure {
 
 // keepThread remembers the conversation of a request with a thread under the id of the
 // reply. A refusal is not remembered.
-func keepThread(s *service, body []byte, _ modelRequest, c completion) *failure {
-	members, t, _ := threadOf(body) // has been read
+func keepThread(s *service, body []byte, _ modelRequest, c completion) {
+	members, t := threadOf(body) // has been read
 	if t == nil {
-		return nil
+		return
 	}
 	var messages []json.RawMessage
 	_ = json.Unmarshal(members["messages"], &messages) // has been parsed
@@ -133,7 +126,7 @@ func keepThread(s *service, body []byte, _ modelRequest, c completion) *failure 
 	if t.Type == "continue" {
 		before, ok := s.threads.get(t.PreviousMessageID)
 		if !ok || before.left == 0 { // another request was faster
-			return alreadyContinued(t.PreviousMessageID)
+			panic(alreadyContinued(t.PreviousMessageID))
 		}
 		if before.left--; before.left == 0 {
 			before.messages, before.fixed = nil, nil
@@ -141,7 +134,7 @@ func keepThread(s *service, body []byte, _ modelRequest, c completion) *failure 
 		s.threads.put(t.PreviousMessageID, before, before.bytes())
 	}
 	if c.refusal != "" {
-		return nil
+		return
 	}
 	id := c.draws.id("msg_sim")
 	again, _ := s.threads.get(id)
@@ -152,7 +145,6 @@ func keepThread(s *service, body []byte, _ modelRequest, c completion) *failure 
 		}
 	}
 	s.threads.put(id, kept, kept.bytes())
-	return nil
 }
 
 // bytes is the size of what a thread keeps.

@@ -28,8 +28,8 @@ type service struct {
 	threads archive[thread]
 }
 
-// failure is an error as a wire will put it. Reading a request ends in a panic with one
-// where the request is refused, which wire.read turns into a result.
+// failure is an error as a wire will put it. Where a request is refused, its reading ends
+// in a panic with one, which service.ask turns into a result.
 type failure struct {
 	status  int
 	code    string // OpenAI's code, such as model_not_found, or Anthropic's error_code
@@ -64,9 +64,9 @@ type wire struct {
 	instant   bool   // answers without the latency of a model
 	// recall puts what a body refers to by id into the body; nil if the wire refers
 	// to nothing. keep remembers a request, as recalled, and its reply.
-	recall func(s *service, r *http.Request, body []byte) ([]byte, *failure)
-	keep   func(s *service, body []byte, q modelRequest, c completion) *failure
-	// decode reads a request, or panics with a failure.
+	// These and decode, which reads a request, panic with a failure.
+	recall func(s *service, r *http.Request, body []byte) []byte
+	keep   func(s *service, body []byte, q modelRequest, c completion)
 	decode func(r *http.Request, body []byte) modelRequest
 	encode func(modelRequest, completion) any
 	// stream makes the frames of a streamed reply, media is what they are.
@@ -195,30 +195,6 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 
 // ask reads a request and asks the model.
 func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c completion, f *failure) {
-	whole := body
-	if wr.recall != nil {
-		if whole, f = wr.recall(s, r, body); f != nil {
-			return modelRequest{}, c, f
-		}
-	}
-	if q, f = wr.read(r, whole); f != nil {
-		return modelRequest{}, c, f
-	}
-	q.fromHeader, q.body = r.Header.Get("X-Client-Request-Id"), body
-	if c, f = s.complete(q); f != nil {
-		return q, c, f
-	}
-	if wr.instant {
-		c.first, c.total = 0, 0
-	}
-	if wr.keep != nil {
-		f = wr.keep(s, whole, q, c)
-	}
-	return q, c, f
-}
-
-// read decodes a request.
-func (wr wire) read(r *http.Request, body []byte) (q modelRequest, f *failure) {
 	defer func() {
 		if v := recover(); v != nil {
 			refused, ok := v.(*failure)
@@ -228,7 +204,20 @@ func (wr wire) read(r *http.Request, body []byte) (q modelRequest, f *failure) {
 			f = refused
 		}
 	}()
-	return wr.decode(r, body), nil
+	whole := body
+	if wr.recall != nil {
+		whole = wr.recall(s, r, body)
+	}
+	q = wr.decode(r, whole)
+	q.fromHeader, q.body = r.Header.Get("X-Client-Request-Id"), body
+	c = s.complete(q)
+	if wr.instant {
+		c.first, c.total = 0, 0
+	}
+	if wr.keep != nil {
+		wr.keep(s, whole, q, c)
+	}
+	return q, c, nil
 }
 
 // answer sends what a model said, whole or as a stream, when it is time.
@@ -253,10 +242,10 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest
 }
 
 // complete asks the model.
-func (s *service) complete(q modelRequest) (completion, *failure) {
+func (s *service) complete(q modelRequest) completion {
 	p, ok := profileFor(q.model)
 	if !ok {
-		return completion{}, unknownModel(q.model)
+		panic(unknownModel(q.model))
 	}
 	d := drawsFor(s.cfg.Seed, p.Name, q.fromHeader, q.body)
 	limit := outputLimit
@@ -273,7 +262,7 @@ func (s *service) complete(q modelRequest) (completion, *failure) {
 	c.bound(limit, q.stop)
 	c.first = p.Latency.Draw(d.normal, 0, s.cfg.Latency)
 	c.total = p.Latency.Draw(d.normal, c.made(), s.cfg.Latency)
-	return c, nil
+	return c
 }
 
 // refuse writes an error in the wire's shape.

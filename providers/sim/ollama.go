@@ -55,7 +55,7 @@ type ollamaMessage struct {
 func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	var r ollamaRequest
 	if err := json.Unmarshal(body, &r); err != nil {
-		panic(&failure{status: http.StatusBadRequest, message: clip.Runes(err.Error(), 200)})
+		refuse("", "%s", clip.Runes(err.Error(), 200))
 	}
 	refuseIf(r.Model == "", "model", "model is required")
 	o := r.Options

@@ -84,9 +84,8 @@ func decodeOpenAI(_ *http.Request, body []byte) modelRequest {
 
 // check looks at what needs no reading.
 func (r openAIRequest) check(body []byte) {
-	if name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions"); name != "" {
-		panic(&failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name})
-	}
+	name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions")
+	refuseIf(name != "", "", "Unrecognized request argument supplied: %s", name)
 	refuseIf(r.Model == nil || *r.Model == "", "model", "you must provide a model parameter")
 	refuseIf(len(r.Messages) == 0, "messages", "'messages' must be a non-empty array.")
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")

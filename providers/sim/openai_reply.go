@@ -192,9 +192,8 @@ func decodeCompletions(req *http.Request, body []byte) modelRequest {
 	} else if json.Unmarshal(members["prompt"], &text) != nil || text == "" {
 		refuse("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
 	}
-	if name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens"); name != "" {
-		panic(&failure{status: http.StatusBadRequest, message: "Unrecognized request argument supplied: " + name})
-	}
+	name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens")
+	refuseIf(name != "", "", "Unrecognized request argument supplied: %s", name)
 	delete(members, "prompt")
 	members["messages"] = encodeJSON([]obj{{"role": "user", "content": text}})
 	return decodeOpenAI(req, encodeJSON(members))

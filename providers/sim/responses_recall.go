@@ -11,17 +11,17 @@ import (
 
 // recallItems puts items in the place of references to them, and those of the
 // previous response before all.
-func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
+func recallItems(s *service, _ *http.Request, body []byte) []byte {
 	var members map[string]json.RawMessage
 	var r struct {
 		PreviousResponseID *string         `json:"previous_response_id"`
 		Conversation       json.RawMessage `json:"conversation"`
 	}
 	if json.Unmarshal(body, &members) != nil || json.Unmarshal(body, &r) != nil {
-		return body, nil // it is refused where it is read
+		return body // it is refused where it is read
 	}
 	if given(r.Conversation) {
-		return nil, &failure{status: http.StatusNotFound, param: "conversation", message: "Conversation not found: the simulation holds no conversations; send the items, or previous_response_id."}
+		panic(&failure{status: http.StatusNotFound, param: "conversation", message: "Conversation not found: the simulation holds no conversations; send the items, or previous_response_id."})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,29 +34,29 @@ func recallItems(s *service, _ *http.Request, body []byte) ([]byte, *failure) {
 		}
 		recalled = true
 		if items[i], ok = s.items.get(id); !ok {
-			return nil, &failure{status: http.StatusNotFound, param: "input",
-				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip.Runes(id, 80))}
+			panic(&failure{status: http.StatusNotFound, param: "input",
+				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip.Runes(id, 80))})
 		}
 		if size += len(items[i]); size > maxBody {
-			return nil, tooLarge()
+			panic(tooLarge())
 		}
 	}
 	if r.PreviousResponseID != nil {
 		before, ok := s.items.get(*r.PreviousResponseID)
 		if !ok {
-			return nil, &failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id",
-				message: fmt.Sprintf("Previous response with id '%s' not found.", clip.Runes(*r.PreviousResponseID, 80))}
+			panic(&failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id",
+				message: fmt.Sprintf("Previous response with id '%s' not found.", clip.Runes(*r.PreviousResponseID, 80))})
 		}
 		if size+len(before) > maxBody {
-			return nil, tooLarge()
+			panic(tooLarge())
 		}
 		items = append(inputItems(before), items...)
 	}
 	if !recalled {
-		return body, nil
+		return body
 	}
 	members["input"] = encodeJSON(items)
-	return encodeJSON(members), nil
+	return encodeJSON(members)
 }
 
 // inputItems are the items of an input; a text is a message. An input that is
@@ -84,9 +84,9 @@ func referred(item json.RawMessage) (id string, ok bool) {
 
 // keepItems remembers the items of a reply, and under the id of the response all
 // items up to its end.
-func keepItems(s *service, body []byte, q modelRequest, c completion) *failure {
+func keepItems(s *service, body []byte, q modelRequest, c completion) {
 	if !q.stored {
-		return nil
+		return
 	}
 	var r struct {
 		Input json.RawMessage `json:"input"`
@@ -103,7 +103,6 @@ func keepItems(s *service, body []byte, q modelRequest, c completion) *failure {
 	}
 	raw := encodeJSON(all)
 	s.items.put(c.draws.id("resp_sim"), raw, len(raw))
-	return nil
 }
 
 // Bounds of an archive; beyond them the oldest entries are forgotten.
