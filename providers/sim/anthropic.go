@@ -68,8 +68,11 @@ func decodeAnthropic(req *http.Request, body []byte) modelRequest {
 func readMessages(body []byte) modelRequest {
 	r := parse[anthropicRequest](body)
 	r.check(body)
-	system, ok := plainText(r.System)
-	refuseIf(!ok, "system", "system: Input should be a valid string or a list of text blocks")
+	system := value(r.System.text)
+	for _, p := range r.System.parts {
+		refuseIf(p.Type != "text" || p.Text == nil, "system", "system: Input should be a valid string or a list of text blocks")
+		system += *p.Text
+	}
 	q := modelRequest{model: *r.Model, system: system, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		refuseIf(!m.Content.given, "messages", "messages.%d.content: Field required", i)

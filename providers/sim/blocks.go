@@ -50,21 +50,6 @@ type textPart struct {
 	Text *string `json:"text"`
 }
 
-// plainText joins parts that must be text; ok is false if one is not.
-func plainText(c content[textPart]) (text string, ok bool) {
-	if c.text != nil {
-		return *c.text, true
-	}
-	var b strings.Builder
-	for _, p := range c.parts {
-		if p.Type != "text" || p.Text == nil {
-			return "", false
-		}
-		b.WriteString(*p.Text)
-	}
-	return b.String(), true
-}
-
 var errContent = errors.New("content must be a string or a list of content parts")
 
 // stops is a stop sequence or a list of them.

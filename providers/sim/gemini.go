@@ -233,17 +233,6 @@ func (r geminiRequest) offer(q *modelRequest) {
 	}
 }
 
-// geminiFinish is why it ended, and what is said about it.
-func (c completion) geminiFinish() (reason string, message *string) {
-	switch {
-	case c.cut:
-		return "MAX_TOKENS", nil
-	case c.refusal != "":
-		return "SAFETY", &c.refusal
-	}
-	return "STOP", nil
-}
-
 // geminiReply is one chunk of a stream, or the whole. The last one has a reason.
 func (c completion) geminiReply(parts []obj, last bool) obj {
 	candidate := obj{"index": 0}
@@ -258,12 +247,12 @@ func (c completion) geminiReply(parts []obj, last bool) obj {
 		}
 	}
 	if last {
-		reason, message := c.geminiFinish()
-		candidate["finishReason"] = reason
-		if message != nil {
-			candidate["finishMessage"] = *message
-		}
-		if reason == "SAFETY" {
+		candidate["finishReason"] = "STOP"
+		switch {
+		case c.cut:
+			candidate["finishReason"] = "MAX_TOKENS"
+		case c.refusal != "":
+			candidate["finishReason"], candidate["finishMessage"] = "SAFETY", c.refusal
 			candidate["safetyRatings"] = []obj{{"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": true}}
 		}
 	}

@@ -165,30 +165,29 @@ func (l *limiter) take(vendor string, tokens float64, now time.Time) (account, t
 // state writes the headers that every reply has. Gemini's and those of other vendors
 // have none.
 func (a account) state(h http.Header, vendor string, now time.Time) {
-	set := func(l refilling, limit, remaining, reset, at string) {
+	set := func(l refilling, header, at string) { // header has a gap for what it tells
 		if l.size > 0 {
-			h.Set(limit, strconv.FormatInt(int64(l.size), 10))
-			h.Set(remaining, strconv.FormatInt(int64(max(0, l.left)), 10))
-			h.Set(reset, at)
+			h.Set(fmt.Sprintf(header, "Limit"), strconv.FormatInt(int64(l.size), 10))
+			h.Set(fmt.Sprintf(header, "Remaining"), strconv.FormatInt(int64(max(0, l.left)), 10))
+			h.Set(fmt.Sprintf(header, "Reset"), at)
 		}
 	}
 	switch vendor {
 	case "openai":
 		in := func(l refilling) string { return l.until(l.size).Round(time.Millisecond).String() }
-		set(a.requests, "X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests", in(a.requests))
-		set(a.tokens, "X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens", in(a.tokens))
+		set(a.requests, "X-Ratelimit-%s-Requests", in(a.requests))
+		set(a.tokens, "X-Ratelimit-%s-Tokens", in(a.tokens))
 	case "anthropic":
 		at := func(l refilling) string {
 			full := now.Add(l.until(l.size)).UTC()
 			return full.Add(time.Second - 1).Truncate(time.Second).Format(time.RFC3339)
 		}
-		set(a.requests, "Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset", at(a.requests))
+		set(a.requests, "Anthropic-Ratelimit-Requests-%s", at(a.requests))
 		for _, kind := range []string{"Tokens", "Input-Tokens"} {
-			of := "Anthropic-Ratelimit-" + kind
-			set(a.tokens, of+"-Limit", of+"-Remaining", of+"-Reset", at(a.tokens))
+			set(a.tokens, "Anthropic-Ratelimit-"+kind+"-%s", at(a.tokens))
 		}
-		of, output := "Anthropic-Ratelimit-Output-Tokens", refilling{size: a.tokens.size, left: a.tokens.size} // never limited
-		set(output, of+"-Limit", of+"-Remaining", of+"-Reset", at(output))
+		output := refilling{size: a.tokens.size, left: a.tokens.size} // never limited
+		set(output, "Anthropic-Ratelimit-Output-Tokens-%s", at(output))
 	}
 }
 

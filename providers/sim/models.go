@@ -32,12 +32,12 @@ func allProfiles() []model.Profile { return append(slices.Clone(model.Profiles),
 
 // profileFor finds a model by its name or its served name.
 func profileFor(name string) (p model.Profile, ok bool) {
-	all := allProfiles()
-	at := slices.IndexFunc(all, func(p model.Profile) bool { return name == p.Name || name == p.Served })
-	if at < 0 {
-		return p, false
+	for _, p := range allProfiles() {
+		if name == p.Name || name == p.Served {
+			return p, true
+		}
 	}
-	return all[at], true
+	return p, false
 }
 
 // modelDate is the date of all models. It depends on no clock.
