@@ -40,9 +40,9 @@ type Expect struct {
 	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
 	// <N for the others, see signalOf.
 	Signals map[string]string
-	// TableLabel, when set, demands that the answer name a date that
-	// today_range returned (2026-05-13, May 13, 13 May 2026, 5月13日), and that
-	// date's count of this label in the world.
+	// TableLabel, when set, demands that the answer name a date that an earlier call
+	// returned as start_date or end_date (2026-05-13, May 13, 13 May 2026, 5月13日), and
+	// the number that a table of dates in the world's state has for it under this label.
 	TableLabel string
 	Note       string
 }
