@@ -3,6 +3,7 @@ package goldens
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,8 @@ func (t Task) Table(label string) map[string]string {
 
 func addToTable(table map[string]string, state any, label string) {
 	members, _ := state.(map[string]any)
-	for name, v := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) { // of two tables the last decides
+		v := members[name]
 		addToTable(table, v, label)
 		day, _ := v.(map[string]any)
 		number, is := day[label].(json.Number)
