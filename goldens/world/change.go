@@ -34,11 +34,17 @@ func Diff(from, to json.RawMessage) []Change {
 // Hash is the SHA-256 hex of a state; empty for nil, the state of a world without one.
 func Hash(of json.RawMessage) string { return state.Hash(of) }
 
+// Mutable reports whether the world has a state that can change.
+func (w *Environment) Mutable() bool { return w != nil && w.initial != nil }
+
 // States returns the initial state and the present one, as canonical JSON; nil if the
 // world has none that can change, or if there is no environment.
 func (w *Environment) States() (initial, now json.RawMessage) {
 	if w == nil {
 		return nil, nil
+	}
+	if w.stale {
+		w.now, w.stale = w.world.(Lister).Text(), false
 	}
 	return w.initial, w.now
 }
@@ -60,6 +66,10 @@ func (w *Environment) read(ctx context.Context) (now json.RawMessage, err error)
 
 // track says in an effect what a call changed.
 func (w *Environment) track(ctx context.Context, e *Effect) error {
+	if _, ok := w.world.(Lister); ok {
+		w.stale = true
+		return nil
+	}
 	now, err := w.read(ctx)
 	if err != nil {
 		return err

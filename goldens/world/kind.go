@@ -94,11 +94,21 @@ type World interface {
 	Close() error
 }
 
+// Lister is a World that lists in Effect.Changes what a call changed, as Diff would, and so
+// spares its environment to read the whole state after each. A call that would make the
+// state larger than MaxState fails.
+type Lister interface {
+	World
+	// Text returns the state as State does, which has not failed before.
+	Text() json.RawMessage
+}
+
 // Effect is the result of one call and what it did to the state.
 type Effect struct {
 	tool.Result
 	// Changed says that the state may differ from before; only then is it read again, and
-	// the Environment, not the World, lists in Changes what differs.
+	// the Environment, and not the World, lists in Changes what differs, unless the World
+	// is a Lister.
 	Changed bool
 	Changes []Change
 	// Harm says why the change does harm; empty if it does none.

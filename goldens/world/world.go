@@ -31,6 +31,8 @@ type Environment struct {
 	ahead time.Duration
 	// initial and now are states of the world; nil if it has none that can change.
 	initial, now json.RawMessage
+	// stale says that now is of an earlier time.
+	stale bool
 }
 
 // Open returns the environment of an episode in its initial state. replies and approvals

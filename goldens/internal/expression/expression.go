@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
@@ -165,7 +164,7 @@ func Compile(text string, names []string) (*Program, error) {
 	}
 	evaluate := func(env Env) (any, error) {
 		if short != nil {
-			if v, ok := short(env); ok {
+			if v, ok := short(meterOf(env)); ok {
 				return v, nil
 			}
 		}
@@ -174,39 +173,10 @@ func Compile(text string, names []string) (*Program, error) {
 	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
 }
 
-// direct returns how a member of a member is found without a machine, as most expressions
-// are no more than that; nil for any other expression. ok is false where the machine has to
-// say what is wrong.
-func direct(node ast.Node) func(Env) (v any, ok bool) {
-	switch n := node.(type) {
-	case *ast.IdentifierNode:
-		return func(env Env) (any, bool) { return env[n.Value], true }
-	case *ast.StringNode:
-		return func(Env) (any, bool) { return n.Value, true }
-	case *ast.MemberNode:
-		of, key := direct(n.Node), direct(n.Property)
-		if of == nil || key == nil {
-			return nil
-		}
-		return func(env Env) (any, bool) {
-			v, _ := of(env)
-			k, _ := key(env)
-			object, isObject := v.(map[string]any)
-			name, isText := k.(string)
-			return object[name], isObject && isText
-		}
-	}
-	return nil
-}
-
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}
 
 func run(text string, code *vm.Program, env Env) (any, error) {
-	if m, ok := env[meterName].(*meter); ok {
-		m.left = maxSteps
-	} else {
-		env[meterName] = &meter{left: maxSteps}
-	}
+	meterOf(env)
 	machine := machines.Get().(*vm.VM)
 	defer machines.Put(machine)
 	v, err := machine.Run(code, env)
@@ -214,6 +184,17 @@ func run(text string, code *vm.Program, env Env) (any, error) {
 		return nil, located(text, err, nil)
 	}
 	return v, nil
+}
+
+// meterOf returns the environment's meter, set for an evaluation that begins.
+func meterOf(env Env) *meter {
+	m, ok := env[meterName].(*meter)
+	if !ok {
+		m = &meter{}
+		env[meterName] = m
+	}
+	m.left, m.env, m.item = maxSteps, env, nil // a copy of an environment has its meter
+	return m
 }
 
 // located makes an *Error of what the library says.

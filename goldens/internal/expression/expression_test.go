@@ -2,6 +2,7 @@ package expression
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,43 @@ func TestEvaluationsEnd(t *testing.T) {
 			require.Regexp(t, "too much work or memory|nested deeper|too large", err.Error(), text)
 		}
 	}
+}
+
+// TestDirectAgreesWithTheMachine: what is evaluated without a machine has the value, or the
+// error, that the machine finds, which evaluates whatever begins with let.
+func TestDirectAgreesWithTheMachine(t *testing.T) {
+	for _, text := range []string{
+		`filter(state.orders, .total > 1000 and .id != args.id)`, `map(filter(state.refunds, .order == args.id), ({'id': .id, 'n': 1}))`,
+		`find(state.orders, .id == lower("O2"))`, `find(state.orders, .status == "open").total - 1`, `count(state.orders, any(state.refunds, .order == "O2") or .id == "O1")`,
+		`sum(state.orders, .total)`, `sum([], .total)`, `filter([1], # > 1)`, `count(state.orders, .total)`, `any(state.orders, .items.x == 1)`, `sum(state.orders, .status)`, `sum(state.refunds, .missing)`,
+		`any(state.orders, any(.items, .x)) ? 1 : 2`, `any(state.orders, any(.items, .x)) and true`, `any(state.vat, true)`, `args.n >= 3 and state.vat < 1 || state.empty.x`, `true and args.id`, `args.id or true`,
+		`args.n + 9223372036854775807`, `-9223372036854775807 - args.n`, `args.n - state.vat`, `args.id + "x"`, `args.n <= 3 and args.n > 3`, `args.id < 3`, `daysBetween(nil, today) == 1`, `daysBetween("2026-05-01", today)`,
+		`state.orders.O1 == state.orders.O1`, `state.big != nil`, `state.vat == 0.19`, `args.n == 3.0`, `lower(args.n)`, `lower("ÄB")`, `state.orders.O1[args.n]`, `nil == state.empty`, `state.empty?.x`,
+	} {
+		direct, err := Compile(text, sampleNames)
+		require.NoError(t, err, text)
+		machine, err := Compile("let z = 1; "+text, sampleNames)
+		require.NoError(t, err, text)
+		got, gotErr := direct.Eval(environment(t))
+		want, wantErr := machine.Eval(environment(t))
+		require.Equal(t, want, got, text)
+		require.Equal(t, wantErr == nil, gotErr == nil, text)
+		if wantErr != nil {
+			require.Equal(t, wantErr.(*Error).Detail, gotErr.(*Error).Detail, text)
+		}
+	}
+	env := environment(t)
+	state := env["state"].(map[string]any)
+	copied := maps.Clone(env)
+	copied["state"] = map[string]any{"vat": 1}
+	p, err := Compile("state.vat", sampleNames)
+	require.NoError(t, err)
+	v, err := p.Eval(copied)
+	require.NoError(t, err)
+	require.Equal(t, 1, v)
+	v, err = p.Eval(env)
+	require.NoError(t, err)
+	require.Equal(t, state["vat"], v)
 }
 
 func TestNames(t *testing.T) {

@@ -159,7 +159,10 @@ func entries(m *meter, v any, part func(key string, value any) any) (any, error)
 		return nil, err
 	}
 	out := make([]any, 0, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) {
+	var few [32]string
+	names := slices.AppendSeq(few[:0], maps.Keys(object))
+	slices.Sort(names)
+	for _, key := range names {
 		out = append(out, part(key, object[key]))
 	}
 	return out, nil

@@ -247,12 +247,16 @@ func readObject(p yamlfile.Place, names []string) *Program {
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return combined(parts, func(values []any) any {
+	return combined(parts, func(env Env) (any, error) {
 		object := make(map[string]any, len(keys))
-		for i, key := range keys {
-			object[key] = values[i]
+		for i, p := range parts {
+			v, err := p.Eval(env)
+			if err != nil {
+				return nil, err
+			}
+			object[keys[i]] = v
 		}
-		return object
+		return object, nil
 	})
 }
 
@@ -265,22 +269,22 @@ func readList(p yamlfile.Place, names []string) *Program {
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return combined(parts, func(values []any) any { return values })
-}
-
-// combined is the program that makes one value of those of its parts.
-func combined(parts []*Program, combine func(values []any) any) *Program {
-	evaluate := func(env Env) (any, error) {
-		values := make([]any, len(parts))
+	return combined(parts, func(env Env) (any, error) {
+		list := make([]any, len(parts))
 		for i, p := range parts {
 			v, err := p.Eval(env)
 			if err != nil {
 				return nil, err
 			}
-			values[i] = v
+			list[i] = v
 		}
-		return combine(values), nil
-	}
+		return list, nil
+	})
+}
+
+// combined is the program that evaluate computes with its parts: a constant if all of them
+// are.
+func combined(parts []*Program, evaluate func(Env) (any, error)) *Program {
 	for _, p := range parts {
 		if _, constant := p.Constant(); !constant {
 			return together(parts, evaluate)

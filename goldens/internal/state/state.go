@@ -156,9 +156,10 @@ type Change struct {
 // Diff lists what differs between two canonical states, by the keys of objects in order
 // of their bytes and the indexes of lists. A value that is in one of them only is one
 // change, whatever is in it.
-func Diff(from, to json.RawMessage) []Change {
-	return diff(nil, nil, from, to)
-}
+func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, from, to) }
+
+// DiffAt is Diff of the two values at a path, of which one may be nil.
+func DiffAt(p Path, from, to json.RawMessage) []Change { return diff(nil, slices.Clip(p), from, to) }
 
 func diff(out []Change, p Path, from, to json.RawMessage) []Change {
 	switch {

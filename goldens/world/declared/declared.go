@@ -76,7 +76,7 @@ type bound struct {
 // Open opens a world in the bound state.
 func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
 	env := expression.Env{"state": b.state, "seed": int(s.Seed >> 11)}
-	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, shared: true, text: b.text}, nil
+	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, shared: true, text: b.text, size: len(b.text)}, nil
 }
 
 // declaredWorld is the world of one episode.
@@ -88,6 +88,7 @@ type declaredWorld struct {
 	state  map[string]any
 	shared bool
 	text   json.RawMessage // of state; nil if it is not computed
+	size   int             // at least that of text
 }
 
 // State returns the state as canonical JSON; nil if no rule of the suite writes.
@@ -95,13 +96,16 @@ func (w *declaredWorld) State(context.Context) (json.RawMessage, error) {
 	if !w.rules.writes {
 		return nil, nil
 	}
+	return w.Text(), nil
+}
+
+// Text returns the state as canonical JSON.
+func (w *declaredWorld) Text() json.RawMessage {
 	if w.text == nil {
-		w.text = expression.AppendJSON(make([]byte, 0, 4<<10), w.state)
+		w.text = expression.AppendJSON(make([]byte, 0, w.size), w.state)
+		w.size = len(w.text)
 	}
-	if len(w.text) > maxState {
-		return nil, fmt.Errorf("the state has grown to %d MiB, and the largest has %d MiB; let the rules write less", len(w.text)>>20, maxState>>20)
-	}
-	return w.text, nil
+	return w.text
 }
 
 // Close frees nothing.
@@ -128,7 +132,8 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 		rule := &t.rules[i]
 		effect, changes, taken, err := e.try(rule)
 		if err == nil && taken {
-			err = w.apply(changes)
+			effect.Changes, err = w.apply(changes)
+			effect.Changed = len(effect.Changes) > 0
 		}
 		if err != nil {
 			return world.Effect{}, fmt.Errorf("tool %s, rule %d on line %d: %w", c.Name, i+1, rule.line, err)
@@ -140,21 +145,45 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	return world.Effect{}, fmt.Errorf("tool %s: no rule holds; let the last rule have no when", c.Name)
 }
 
-// apply makes the changes, in a state of the world's own.
-func (w *declaredWorld) apply(changes []change) error {
+// apply makes the changes, in a state of the world's own, and lists them. If the state
+// becomes too large, it takes them back.
+func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 	if len(changes) == 0 {
-		return nil
+		return nil, nil
 	}
 	if w.shared {
 		own, err := expression.Plain(w.state, 4*maxState)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w.state, w.shared = own.(map[string]any), false
 		w.env["state"] = w.state
 	}
+	apart := apart(changes)
+	var before json.RawMessage
+	if !apart {
+		before = w.Text()
+	}
+	undo, err := apply(w.state, changes)
+	if err != nil {
+		return nil, err
+	}
 	w.text = nil
-	return apply(w.state, changes)
+	var out []world.Change
+	if apart {
+		out = list(w.state, changes, undo)
+	} else {
+		out = world.Diff(before, w.Text())
+	}
+	for _, c := range out {
+		w.size += len(c.To) + len(c.Path) + len(`"":,`)
+	}
+	if w.size > maxState && len(w.Text()) > maxState {
+		err = fmt.Errorf("the state has grown to %d MiB, and the largest has %d MiB; let the rules write less", (w.size+1<<20-1)>>20, maxState>>20)
+		restore(undo)
+		w.text = nil
+	}
+	return out, err
 }
 
 // evaluation is one call: which of the tool's names have been computed.
@@ -211,7 +240,6 @@ func (e *evaluation) try(r *rule) (effect world.Effect, changes []change, taken 
 		return effect, nil, false, fmt.Errorf("harm: %w", err)
 	}
 	changes, err = e.changes(r)
-	effect.Changed = len(changes) > 0
 	return effect, changes, true, err
 }
 

@@ -95,10 +95,13 @@ func open(t testing.TB, rules *Rules, state string) world.World {
 }
 
 func call(t testing.TB, w world.World, name, args string) string {
+	before := text(t, w)
 	e, err := w.Call(t.Context(), tool.Call{Name: name, Args: json.RawMessage(args)}, start)
 	if err != nil {
 		return "world: " + err.Error()
 	}
+	w.(*declaredWorld).text = nil
+	require.Equal(t, world.Diff(json.RawMessage(before), json.RawMessage(text(t, w))), e.Changes)
 	out := string(e.Value)
 	if e.Outcome != tool.OK {
 		out = e.Code + ": " + e.Message
@@ -214,11 +217,12 @@ func TestStates(t *testing.T) {
 	}
 	require.Equal(t, `{}`, text(t, open(t, rules, "")))
 	w := open(t, rules, `{"list":[]}`)
-	for range 24 {
+	for range 22 {
 		require.Equal(t, "null changed", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
 	}
-	_, err := w.State(t.Context())
-	require.ErrorContains(t, err, "the state has grown to 17 MiB, and the largest has 16 MiB")
+	before := text(t, w)
+	require.Equal(t, "world: tool t, rule 1 on line 2: the state has grown to 17 MiB, and the largest has 16 MiB; let the rules write less", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
+	require.True(t, before == text(t, w), "a call that failed changed the state")
 	require.Contains(t, call(t, w, "t", `{"text":"`+strings.Repeat("a", 200)+`"}`), "world: tool t, rule 1 on line 2: append: the evaluation takes too much work or memory")
 	require.Contains(t, call(t, w, "t", `{`), "world: tool t: arguments: not valid JSON")
 }
@@ -291,6 +295,9 @@ func FuzzRules(f *testing.F) {
 			after, stateErr := w.State(context.Background())
 			require.NoError(t, stateErr)
 			require.True(t, after == nil || json.Valid(after))
+			if err == nil {
+				require.Equal(t, world.Diff(json.RawMessage(before), after), e.Changes)
+			}
 			if err != nil || e.Outcome != tool.OK || !e.Changed {
 				require.Equal(t, before, string(after))
 			}

@@ -1,12 +1,16 @@
 package declared
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/state"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 // operation is what a write does at its path.
@@ -74,19 +78,76 @@ func (e *evaluation) path(keys []program) (state.Path, error) {
 
 // apply makes the changes in the state, one after the other. If one does not fit, it takes
 // back those before it.
-func apply(root map[string]any, changes []change) error {
-	undo := make([]slot, 0, len(changes))
+func apply(root map[string]any, changes []change) (undo []slot, err error) {
+	undo = make([]slot, 0, len(changes))
 	for _, c := range changes {
 		s, err := c.apply(root)
 		if err != nil {
-			for _, s := range slices.Backward(undo) {
-				s.restore()
-			}
-			return fmt.Errorf("%s %s: %w", c.operation, c.path, err)
+			restore(undo)
+			return nil, fmt.Errorf("%s %s: %w", c.operation, c.path, err)
 		}
 		undo = append(undo, s)
 	}
-	return nil
+	return undo, nil
+}
+
+// restore takes back changes that were made.
+func restore(undo []slot) {
+	for _, s := range slices.Backward(undo) {
+		s.restore()
+	}
+}
+
+// apart reports whether the changes are of parts of the state that have nothing in common,
+// and no deletions, which may renumber a list: each is then what it says.
+func apart(changes []change) bool {
+	for i, c := range changes {
+		if c.operation == remove || slices.ContainsFunc(c.path, func(key string) bool { return !utf8.ValidString(key) }) {
+			return false
+		}
+		for _, other := range changes[:i] {
+			if c.path.Under(other.path) || other.path.Under(c.path) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// list lists changes that are apart, in the order of world.Diff. slots are what they
+// changed.
+func list(root map[string]any, changes []change, slots []slot) []world.Change {
+	var found []state.Change
+	for i, c := range changes {
+		var from json.RawMessage
+		path := c.path
+		if c.operation == appendTo {
+			path = append(slices.Clip(path), strconv.Itoa(len(slots[i].old.([]any))))
+		} else if slots[i].exists {
+			from = expression.AppendJSON(nil, slots[i].old)
+		}
+		found = append(found, state.DiffAt(path, from, expression.AppendJSON(nil, c.value))...)
+	}
+	slices.SortFunc(found, func(a, b state.Change) int { return inOrder(root, a.Path, b.Path) })
+	var out []world.Change
+	for _, c := range found {
+		out = append(out, world.Change{Path: c.Path.String(), From: c.From, To: c.To})
+	}
+	return out
+}
+
+// inOrder compares two paths: keys of objects by their bytes, indexes of lists as numbers.
+func inOrder(root map[string]any, a, b state.Path) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
+		}
+		if s, _ := find(root, a[:i+1]); s.object == nil && len(a[i]) != len(b[i]) {
+			return len(a[i]) - len(b[i])
+		}
+		return strings.Compare(a[i], b[i])
+	}
+	return len(a) - len(b)
 }
 
 // apply makes a change and returns the slot that it changed.
@@ -140,7 +201,7 @@ func find(root map[string]any, path state.Path) (s slot, err error) {
 			s.old, s.exists = at[key]
 		case []any:
 			n, err := strconv.Atoi(key)
-			s = slot{list: at, index: n, exists: err == nil && n >= 0 && n < len(at)}
+			s = slot{list: at, index: n, exists: err == nil && n >= 0 && n < len(at) && strconv.Itoa(n) == key}
 			if s.exists {
 				s.old = at[n]
 			}

@@ -174,7 +174,7 @@ func (b *rowBuilder) tool(c agent.CallTool, res world.Effect, action string, sta
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
 		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
 	})
-	if initial, _ := b.world.States(); initial != nil {
+	if b.world.Mutable() {
 		t := &b.tools[len(b.tools)-1]
 		t.Changes, t.ChangedPaths = new(int32(len(res.Changes))), changedPaths(res.Changes)
 	}
