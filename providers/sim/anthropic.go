@@ -19,7 +19,7 @@ var anthropic = wire{
 	decode:    decodeAnthropic,
 	encode:    encodeAnthropic,
 	stream:    streamAnthropic,
-	media:     media(eventStream + "; charset=utf-8"),
+	media:     eventStream + "; charset=utf-8",
 	fail:      failAnthropic,
 }
 

@@ -110,9 +110,8 @@ var anthropicCount = wire{
 
 // decodeAnthropicCount reads a request without what only an answer needs.
 func decodeAnthropicCount(req *http.Request, body []byte) modelRequest {
-	if name := foreign(body, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread"); name != "" {
-		refuse(name, "%s: Extra inputs are not permitted", name)
-	}
+	name := foreign(body, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread")
+	refuseIf(name != "", name, "%s: Extra inputs are not permitted", name)
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members != nil {
 		members["max_tokens"] = json.RawMessage("1")

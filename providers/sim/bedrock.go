@@ -18,7 +18,7 @@ var bedrock = wire{
 	decode:    decodeBedrock,
 	encode:    encodeBedrock,
 	stream:    streamBedrock,
-	media:     media(binaryStream),
+	media:     binaryStream,
 	fail:      failBedrock,
 	mark:      markBedrock,
 }

@@ -135,9 +135,8 @@ func decodeInvoke(req *http.Request, body []byte) modelRequest {
 	members := parse[map[string]json.RawMessage](body)
 	refuseIf(!given(members["anthropic_version"]),
 		"", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
-	if name := foreign(body, "model", "stream", "thread"); name != "" {
-		refuse("", "%s: Extra inputs are not permitted", name)
-	}
+	name := foreign(body, "model", "stream", "thread")
+	refuseIf(name != "", "", "%s: Extra inputs are not permitted", name)
 	members["model"] = encodeJSON(req.PathValue("model"))
 	q := readMessages(encodeJSON(members))
 	q.stream = strings.HasSuffix(req.URL.Path, "-stream")

@@ -16,7 +16,7 @@ var cohere = wire{
 	decode:    decodeCohere,
 	encode:    encodeCohere,
 	stream:    streamCohere,
-	media:     media(eventStream),
+	media:     eventStream,
 	fail:      failCohere,
 }
 

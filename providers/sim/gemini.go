@@ -17,13 +17,8 @@ var gemini = wire{
 	decode: decodeGemini,
 	encode: encodeGemini,
 	stream: streamGemini,
-	media: func(q modelRequest) string {
-		if q.extras {
-			return "application/json; charset=UTF-8"
-		}
-		return eventStream
-	},
-	fail: failGemini,
+	media:  eventStream,
+	fail:   failGemini,
 }
 
 type geminiRequest struct {
@@ -100,7 +95,9 @@ func decodeGemini(req *http.Request, body []byte) modelRequest {
 	checkGemini(body, r)
 	g := r.GenerationConfig
 	q := modelRequest{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
-	q.extras = q.stream && req.URL.Query().Get("alt") != "sse"
+	if q.extras = q.stream && req.URL.Query().Get("alt") != "sse"; q.extras {
+		q.media = "application/json; charset=UTF-8"
+	}
 	q.maxTokens = value(g.MaxOutputTokens)
 	if r.SystemInstruction != nil {
 		var system utterance
@@ -287,14 +284,14 @@ func encodeGemini(_ modelRequest, c completion) any {
 // streamGemini makes chunks of one part each; the last one has none of text. A
 // stream is one of events, or a list.
 func streamGemini(q modelRequest, c completion) [][]byte {
-	var chunks []obj
+	var parts, chunks []obj
 	for _, p := range c.draws.pieces(c.reasoning) {
-		chunks = append(chunks, c.geminiReply([]obj{{"text": p, "thought": true}}, false))
+		parts = append(parts, obj{"text": p, "thought": true})
 	}
 	for _, p := range c.draws.pieces(c.text) {
-		chunks = append(chunks, c.geminiReply([]obj{{"text": p}}, false))
+		parts = append(parts, obj{"text": p})
 	}
-	for _, part := range c.geminiCalls() {
+	for _, part := range append(parts, c.geminiCalls()...) {
 		chunks = append(chunks, c.geminiReply([]obj{part}, false))
 	}
 	var end []obj

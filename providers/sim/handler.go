@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,7 @@ type wire struct {
 	encode func(modelRequest, completion) any
 	// stream makes the frames of a streamed reply, media is what they are.
 	stream func(modelRequest, completion) [][]byte
-	media  func(modelRequest) string
+	media  string
 	fail   func(*failure, string) any
 	// mark adds the headers that tell an error; nil adds none.
 	mark func(http.Header, *failure)
@@ -82,9 +83,6 @@ func (wr wire) with(decode func(*http.Request, []byte) modelRequest, encode func
 	wr.decode, wr.encode, wr.stream, wr.recall, wr.keep = decode, encode, stream, nil, nil
 	return wr
 }
-
-// media is a constant media type.
-func media(name string) func(modelRequest) string { return func(modelRequest) string { return name } }
 
 // routes are the addresses that models answer at.
 var routes = []struct {
@@ -235,7 +233,7 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest
 		w.Header().Set(wr.requestID, c.draws.id("req_sim"))
 	}
 	if q.stream {
-		play(ctx, w, wr.media(q), wr.stream(q, c), c.total-c.first)
+		play(ctx, w, cmp.Or(q.media, wr.media), wr.stream(q, c), c.total-c.first)
 		return
 	}
 	writeJSON(w, http.StatusOK, wr.encode(q, c))

@@ -36,6 +36,7 @@ type modelRequest struct {
 	stream      bool
 	stored      bool    // of the Responses wire: later requests may refer to the reply
 	previous    *string // of the Responses wire: the response that this one follows
+	media       string  // what a streamed reply is, if that is up to the request
 	extras      bool    // the wire's own wish: usage in a stream, details, a stream as a list
 	fromHeader  string  // X-Client-Request-Id
 	body        []byte

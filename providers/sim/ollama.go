@@ -16,7 +16,7 @@ var ollama = wire{
 	decode: decodeOllama,
 	encode: encodeOllama,
 	stream: streamOllama,
-	media:  media("application/x-ndjson"),
+	media:  "application/x-ndjson",
 	fail:   failOllama,
 }
 

@@ -17,7 +17,7 @@ var openAI = wire{
 	decode:    decodeOpenAI,
 	encode:    encodeOpenAI,
 	stream:    streamOpenAI,
-	media:     media(eventStream + "; charset=utf-8"),
+	media:     eventStream + "; charset=utf-8",
 	fail:      failOpenAI,
 }
 

@@ -19,7 +19,7 @@ var responses = wire{
 	decode:    decodeResponses,
 	encode:    encodeResponses,
 	stream:    streamResponses,
-	media:     media(eventStream + "; charset=utf-8"),
+	media:     eventStream + "; charset=utf-8",
 	fail:      failOpenAI,
 }
 

@@ -20,7 +20,7 @@ var tgi = wire{
 	decode: decodeTGI,
 	encode: encodeTGI,
 	stream: streamTGI,
-	media:  media(eventStream),
+	media:  eventStream,
 	fail:   failTGI,
 	mark:   markTGI,
 }
