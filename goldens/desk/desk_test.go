@@ -3,6 +3,7 @@ package desk_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,7 @@ func TestSuite(t *testing.T) {
 //
 // Floor: BenchmarkCallFloor, encoding/json reading the arguments and writing the result.
 func BenchmarkCall(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as cupel run does
 	task := loaded(b).Tasks[0]
 	for _, c := range calls {
 		b.Run(c.tool, func(b *testing.B) {
@@ -96,6 +98,7 @@ func each(args string, ids ...string) (out []string) {
 }
 
 func BenchmarkCallFloor(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	task := loaded(b).Tasks[0]
 	for _, c := range calls {
 		w := opened(b, task)

@@ -122,10 +122,12 @@ func binary(operator string, left, right evaluator) evaluator {
 			b, okRight := right(m)
 			x, isLeft := a.(int)
 			y, isRight := b.(int)
-			if !okLeft || !okRight || !isLeft || !isRight {
-				return nil, false
+			if okLeft && okRight && isLeft && isRight {
+				return integers(operator, x, y)
 			}
-			return integers(operator, x, y)
+			before, isText := a.(string)
+			after, both := b.(string)
+			return before + after, okLeft && okRight && operator == "+" && isText && both && m.text(len(before)+len(after)) == nil
 		}
 	}
 	return nil

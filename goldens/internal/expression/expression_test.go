@@ -202,7 +202,7 @@ func TestDirectAgreesWithTheMachine(t *testing.T) {
 		`find(state.orders, .id == lower("O2"))`, `find(state.orders, .status == "open").total - 1`, `count(state.orders, any(state.refunds, .order == "O2") or .id == "O1")`,
 		`sum(state.orders, .total)`, `sum([], .total)`, `filter([1], # > 1)`, `count(state.orders, .total)`, `any(state.orders, .items.x == 1)`, `sum(state.orders, .status)`, `sum(state.refunds, .missing)`,
 		`any(state.orders, any(.items, .x)) ? 1 : 2`, `any(state.orders, any(.items, .x)) and true`, `any(state.vat, true)`, `args.n >= 3 and state.vat < 1 || state.empty.x`, `true and args.id`, `args.id or true`,
-		`args.n + 9223372036854775807`, `-9223372036854775807 - args.n`, `args.n - state.vat`, `args.id + "x"`, `args.n <= 3 and args.n > 3`, `args.id < 3`, `daysBetween(nil, today) == 1`, `daysBetween("2026-05-01", today)`,
+		`args.n + 9223372036854775807`, `-9223372036854775807 - args.n`, `args.n - state.vat`, `args.id + "x"`, `args.id + args.n`, `args.id + "x" + args.id`, `args.id + state.big`, `args.n <= 3 and args.n > 3`, `args.id < 3`, `daysBetween(nil, today) == 1`, `daysBetween("2026-05-01", today)`,
 		`state.orders.O1 == state.orders.O1`, `state.big != nil`, `state.vat == 0.19`, `args.n == 3.0`, `lower(args.n)`, `lower("ÄB")`, `state.orders.O1[args.n]`, `nil == state.empty`, `state.empty?.x`,
 	} {
 		direct, err := Compile(text, sampleNames)
