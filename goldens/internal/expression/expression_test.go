@@ -2,6 +2,7 @@ package expression
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -213,8 +214,9 @@ func TestDirectAgreesWithTheMachine(t *testing.T) {
 		want, wantErr := machine.Eval(environment(t))
 		require.Equal(t, want, got, text)
 		require.Equal(t, wantErr == nil, gotErr == nil, text)
-		if wantErr != nil {
-			require.Equal(t, wantErr.(*Error).Detail, gotErr.(*Error).Detail, text)
+		var mistake, wrong *Error
+		if errors.As(wantErr, &wrong) && errors.As(gotErr, &mistake) {
+			require.Equal(t, wrong.Detail, mistake.Detail, text)
 		}
 	}
 	env := environment(t)
