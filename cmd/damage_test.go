@@ -56,7 +56,7 @@ func TestDamagedRecordingsEndWithCode3(t *testing.T) {
 			require.Equal(t, exit.Replay, end.code, "%s at %d: %s", c.file, at, end.text)
 			require.Contains(t, end.text, filepath.Base(c.file), "at %d", at)
 		}
-		samples := testkit.Long(4, 12)
+		samples := testkit.Long(2, 12)
 		for n := range samples {
 			at := len(data) * n / samples
 			flipped := bytes.Clone(data)

@@ -44,7 +44,7 @@ func TestKilledCommandsLeaveNothing(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "out"), 0o777))
 	r := rand.New(rand.NewPCG(16, 7))
 	left := 0
-	for i := range testkit.Long(18, 60) {
+	for i := range testkit.Long(12, 60) {
 		run(time.Duration(1+r.IntN(250))*time.Millisecond, commands[i%len(commands)]...)
 		left += len(leftBelow(t, b.dir))
 		require.NoError(t, openAll(one))

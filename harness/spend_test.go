@@ -220,7 +220,7 @@ func (s *spendRun) raise(by int64) {
 // What the providers bill is never above a cap, whatever they do and however many are
 // asked at once.
 func TestSpendingStaysBelowRandomCaps(t *testing.T) {
-	runs := testkit.Long(200, 900)
+	runs := testkit.Long(100, 900)
 	if testing.Short() {
 		runs = 90
 	}

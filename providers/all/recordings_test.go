@@ -165,7 +165,7 @@ func TestRecordedStreamsInAnyChunks(t *testing.T) {
 			if len(c.body) < 32<<10 {
 				same(iotest.OneByteReader(bytes.NewReader(c.body)))
 			}
-			for at := 1; at < len(c.body); at += max(1, len(c.body)/testkit.Long(16, 64)) {
+			for at := 1; at < len(c.body); at += max(1, len(c.body)/testkit.Long(8, 64)) {
 				same(io.MultiReader(bytes.NewReader(c.body[:at]), bytes.NewReader(c.body[at:])))
 			}
 		})
@@ -186,7 +186,7 @@ func TestRecordedStreamsCutAnywhere(t *testing.T) {
 				t.Skipf("no reply to cut: %v", err)
 			}
 			require.NoError(t, err)
-			for at := 1; at < len(c.body); at += max(1, len(c.body)/testkit.Long(12, 24)) {
+			for at := 1; at < len(c.body); at += max(1, len(c.body)/testkit.Long(6, 24)) {
 				broken := io.MultiReader(bytes.NewReader(c.body[:at]), iotest.ErrReader(errors.New("connection reset")))
 				got, err := exchange(t, wire, c.recording, broken, c.asked())
 				require.True(t, strings.HasPrefix(whole.Text, got.Text), "%q is no beginning of %q", got.Text, whole.Text)

@@ -138,7 +138,7 @@ func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
 	for _, e := range encoders {
 		t.Run(e.name, func(t *testing.T) {
 			rng := rand.New(rand.NewSource(7))
-			for range testkit.Long(150, 500) {
+			for range testkit.Long(60, 500) {
 				secret := ""
 				for len(strings.Join(strings.Fields(secret), "")) < minSecret || e.spaced() && !withLetters(secret) {
 					secret = noise(rng, 40)
