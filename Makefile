@@ -11,7 +11,7 @@ run: ## run the built-in suite from its cassettes and print the verdict
 
 # Packages tested at a time: one more than processors, since the tests of some wait.
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-test: ## all tests: about 4 minutes on two cores; what is random is a sample, see long
+test: ## all tests: about 3.5 minutes on two cores; what is random is a sample, see long
 	$(GO) test -p $(PACKAGES) -ldflags=-w ./... # without debug information, which takes a third of linking
 
 build: bin/cupel ## one static binary in bin/

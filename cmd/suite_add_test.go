@@ -67,7 +67,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	require.Len(t, before, len(judged(t)))
 	all := before
 	before = nil
-	for i := 0; i < len(all); i += testkit.Long(8, 1) {
+	for i := 0; i < len(all); i += testkit.Long(4, 1) {
 		before = append(before, all[i])
 	}
 	for _, e := range before {
