@@ -152,7 +152,7 @@ func TestManyRepliesAreFolded(t *testing.T) {
 	}, pad.progress)
 }
 
-// Every profile shows the hints of the tools on offer among its rules, a line each, and the
+// Every profile shows the hints of the available tools among its rules, a line each, and the
 // digest of the tools covers them.
 func TestHints(t *testing.T) {
 	set := func(hint string) *tool.Set {

@@ -118,7 +118,7 @@ func userPrompt(request string, pad *scratchpad, used guard.Used, b guard.Budget
 	return w.String()
 }
 
-// turnRules end the user's part of a prompt, with the hints of the tools on offer.
+// turnRules end the user's part of a prompt, with the hints of the available tools.
 func turnRules(tools *tool.Set) string {
 	return `
 RULES:

@@ -20,7 +20,7 @@ import (
 func TestComparisonAcrossAChangeOfTheModel(t *testing.T) {
 	var served atomic.Value
 	served.Store("gpt-x-2026-01")
-	models := sim.Handler(sim.Config{Seed: 1})
+	models := sim.Handler(sim.Config{Seed: 1, Books: booksFor(t)})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()
 		models.ServeHTTP(answer, r)

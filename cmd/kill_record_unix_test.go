@@ -200,7 +200,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 		points, err = strconv.Atoi(text)
 		require.NoError(t, err)
 	}
-	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1})
+	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1, Books: booksFor(t, "scaffold/suites/first")})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = models.Close() })
 
@@ -277,7 +277,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 // A second recorder is refused by name before it sends a request, and so is whatever
 // else writes to the cassettes; a replay is not.
 func TestOneRecorderAtATime(t *testing.T) {
-	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1})
+	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1, Books: booksFor(t, "scaffold/suites/first")})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = models.Close() })
 	k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(18, 0)))

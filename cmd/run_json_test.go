@@ -75,7 +75,7 @@ func TestEventsOfAReplay(t *testing.T) {
 // A provider that refuses many requests, some for good: the limits that follow are
 // told, the episodes it fails are no results, and how to go on is said.
 func TestEventsOfALimitedProvider(t *testing.T) {
-	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Chaos: "rate-limit-empty=0.3,quota=0.1"})
+	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Books: booksFor(t), Chaos: "rate-limit-empty=0.3,quota=0.1"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	t.Chdir(t.TempDir())

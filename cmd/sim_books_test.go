@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
 // TestBooksOfSim: cupel sim follows the playbooks of the built-in suites, or of those
@@ -28,4 +30,12 @@ func TestBooksOfSim(t *testing.T) {
 	known, err = p.booksOf([]string{dir, "builtin:counts"})
 	require.NoError(t, err)
 	require.Len(t, known, 2)
+}
+
+// booksFor returns the playbooks of suites, or those of the built-in ones if none is named.
+func booksFor(t *testing.T, suites ...string) []*playbook.Book {
+	t.Helper()
+	known, err := (&process{}).booksOf(suites)
+	require.NoError(t, err)
+	return known
 }

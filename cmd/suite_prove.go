@@ -141,7 +141,7 @@ func (p *process) prove(c *cobra.Command, cfg config.Config) (r prove.Result, er
 	return r, err
 }
 
-// proving shows how far the proof of a suite has come; nil where nobody watches.
+// proving shows how far the proof of a suite has come; nil if progress is not shown.
 func (p *process) proving(suite string) func(done, total int) {
 	f, ok := console.File(p.stderr)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -159,7 +159,7 @@ func (p *process) proving(suite string) func(done, total int) {
 // maxSurvivors bounds how many survivors are printed; --json has all.
 const maxSurvivors = 50
 
-// printProof prints what came of proving a suite.
+// printProof prints the result of proving a suite.
 func (p *process) printProof(r proved) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(p.stdout, format+"\n", args...) }
 	tried, excluded, idle, unsolved := 0, 0, 0, 0

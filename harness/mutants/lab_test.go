@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestExamine applies one mutant that a golden episode kills and one that only a test
 // of its package does, and one that does not compile. Nothing is left behind.
 func TestExamine(t *testing.T) {
-	if testkit.Long(1, 3) == 1 {
-		t.Skip("builds the golden suites three times, which takes half a minute; make long does")
+	if testing.Short() {
+		t.Skip("builds the golden suites three times")
 	}
 	t.Chdir(filepath.Join("..", ".."))
 	t.Setenv("TMPDIR", t.TempDir())

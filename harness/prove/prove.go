@@ -27,7 +27,7 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Result is what came of proving a suite. Tasks are in the order of the suite.
+// Result is the result of proving a suite. Tasks are in the order of the suite.
 type Result struct {
 	Suite string `json:"suite"`
 	// Strategies are those that the reference solutions were tried under.
@@ -38,7 +38,7 @@ type Result struct {
 	Counts
 }
 
-// Task is what came of proving one task.
+// Task is the result of proving one task.
 type Task struct {
 	ID string `json:"id"`
 	// Unproved says why the task could not be proved, empty if it could: it has no
