@@ -66,7 +66,7 @@ and, with --baseline, by the comparison: see docs/sequential.md.
 
 An interrupted run continues with --resume RUN: episodes with a result are kept,
 the others, and those that an infrastructure error ended, are run. A recording
-asks nothing again that it has: see docs/formats.md, Cassettes. Without --resume
+asks nothing again that it has: see docs/cassettes.md. Without --resume
 it pays for every request again.
 
 With --dry-run nothing is run, sent or written, and no key is needed: it prints
@@ -126,7 +126,7 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
-	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/formats.md, Events)")
+	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/runs.md, Events)")
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The commands of docs/formats.md for a check by hand say what is sealed, and stop saying
+// The commands of docs/runs.md for a check by hand say what is sealed, and stop saying
 // so of a file that was changed.
 func TestSealsByHand(t *testing.T) {
-	text, err := os.ReadFile("../docs/formats.md")
+	text, err := os.ReadFile("../docs/runs.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(text), "To check a run by hand")
 	require.True(t, found)

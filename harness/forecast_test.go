@@ -276,7 +276,7 @@ func TestForecastOfAFork(t *testing.T) {
 	require.Equal(t, int64(3*(10-1)), *out.Total.Calls.High, "of 10 steps one is taken")
 }
 
-// The keys of the JSON form are an interface; docs/formats.md lists them.
+// The keys of the JSON form are an interface; docs/configuration.md lists them.
 func TestForecastJSON(t *testing.T) {
 	o := forecastOptions(t)
 	worst := worstCase(t, o)

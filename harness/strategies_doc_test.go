@@ -18,7 +18,7 @@ func TestStrategiesPage(t *testing.T) {
 	require.True(t, found)
 	require.Less(t, strings.Count(code, "\n"), 100)
 	require.Contains(t, string(page), "```go\n"+code+"```\n", "docs/strategies.md: copy the code of example_vote_test.go")
-	for _, linked := range []string{"contract.md", "tools.md", "plan.md", "formats.md"} {
+	for _, linked := range []string{"contract.md", "tools.md", "plan.md", "ledger.md"} {
 		require.Contains(t, string(page), "]("+linked+")")
 	}
 }

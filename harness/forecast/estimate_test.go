@@ -56,7 +56,7 @@ func TestNarrow(t *testing.T) {
 }
 
 // The range means about what it says. Of sums that are skewed and differ by task,
-// 90, 93 and 94 in 100 lie in it: the less past, the fewer. docs/formats.md says so.
+// 90, 93 and 94 in 100 lie in it: the less past, the fewer. docs/configuration.md says so.
 func TestRangesHoldWhatTheySay(t *testing.T) {
 	for name, c := range map[string]struct {
 		past        int

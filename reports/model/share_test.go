@@ -112,16 +112,16 @@ func TestDocumentedSizes(t *testing.T) {
 	for _, threshold := range []float64{0.8, 0.9, 0.95, 0.99} {
 		rows = append(rows, fmt.Sprintf("| %s | %d | %d |", words.Percent(threshold), perfect(threshold), oneFailed(threshold)))
 	}
-	formats := page("docs", "formats.md")
-	require.Contains(t, formats, strings.Join(rows, "\n"))
+	configuration := page("docs", "configuration.md")
+	require.Contains(t, configuration, strings.Join(rows, "\n"))
 	rows = nil
 	for _, steps := range []float64{1, 2, 3, 4} {
 		n, ok := stat.MeanClusters([]stat.Cluster{{Num: steps, Den: 1}}, limits(nil, 5), 5, 0.95)
 		require.True(t, ok)
 		rows = append(rows, fmt.Sprintf("| %v | %d |", steps, n))
 	}
-	require.Contains(t, formats, strings.Join(rows, "\n"))
+	require.Contains(t, configuration, strings.Join(rows, "\n"))
 	twenty, _ := stat.ClopperPearson(20, 20, 0.95)
-	require.Contains(t, formats, fmt.Sprintf("%d perfect tasks establish 80%%, and 20 have a lower bound of %s", perfect(0.8), words.Percent(twenty.Low)))
+	require.Contains(t, configuration, fmt.Sprintf("%d perfect tasks establish 80%%, and 20 have a lower bound of %s", perfect(0.8), words.Percent(twenty.Low)))
 	require.Contains(t, page("cmd", "scaffold", "cupel.yaml"), fmt.Sprintf("%d perfect tasks establish 80%%", perfect(0.8)))
 }

@@ -180,7 +180,7 @@ var plainNames = map[string]string{
 	"low": "The lower end.", "model": "The model asked for.", "note": "What a reader of the number must know.", "output_mode": "How the contract is asked for.",
 	"prompt_profile": "The prompt template.", "provider": "The provider asked.", "request": "What the user asks for.", "rescue_model": "The model of the rescue turn.",
 	"run_id": "The run's id.", "seed": "The run's seed.", "sentence": "The verdict and its reason, without the name.", "simulated": "Whether a simulated model was on trial: no evidence about a real one.",
-	"started": "When the run began, in UTC.", "status": "How it ended, see docs/formats.md.", "steps": "Model turns that count as steps.",
+	"started": "When the run began, in UTC.", "status": "How it ended, see docs/runs.md.", "steps": "Model turns that count as steps.",
 	"stop_reason": "Which guard stopped it; empty when none did.", "suite": "The suite's name.", "tags": "The task's tags.", "task": "The task's id.", "tasks": "The tasks.", "tier": "The task's tier.",
 	"title": "What it is, in words.", "trials": "Repetitions of each task.",
 	"verdict": "What the evidence says.", "acceptance": "The thresholds in force.", "outcomes": "How the planned episodes ended.", "threshold": "What value is held against.",

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// Events print a run as it happens, one JSON object a line; docs/formats.md says
+// Events print a run as it happens, one JSON object a line; docs/runs.md says
 // what is in them. Whatever happens, the last one is an end or an error.
 type Events struct {
 	out io.Writer
