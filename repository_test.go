@@ -54,6 +54,8 @@ var arrows = map[string][]string{
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
+	// internal/loopback is what every listener is started with.
+	"internal/loopback": {},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
 	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
@@ -90,7 +92,7 @@ var arrows = map[string][]string{
 	"harness/admission": {"internal/regular", "providers", "providers/fault"},
 	"providers":         {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
-	"providers/sim":                {"goldens/playbook", "internal/clip", "providers/sim/internal/model"},
+	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
 	"providers/sim/internal/model": {"goldens/playbook"},
 	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic":          {"providers", "providers/fault", "providers/internal/wire"},

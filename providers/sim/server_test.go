@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -44,21 +43,6 @@ func TestStartServesUntilClosed(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A client that has connected and says nothing holds nobody up.
-func TestCloseHangsUpOnTheSilent(t *testing.T) {
-	s, err := Start(context.Background(), "", Config{})
-	require.NoError(t, err)
-	for range 3 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
-		require.NoError(t, err)
-		defer conn.Close() //nolint:errcheck // it is only to be there
-	}
-	time.Sleep(20 * time.Millisecond) // for the server to accept them
-	begin := time.Now()
-	require.NoError(t, s.Close())
-	require.Less(t, time.Since(begin), 4*time.Second)
-}
-
 func TestContextEndsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err := Start(ctx, "", Config{})
@@ -89,26 +73,6 @@ func TestStartRefuses(t *testing.T) {
 			_, err := Start(context.Background(), c.addr, c.cfg)
 			require.ErrorContains(t, err, c.want)
 		})
-	}
-}
-
-func TestListenAddress(t *testing.T) {
-	cases := []struct {
-		addr   string
-		remote bool
-		want   string
-	}{
-		{"", false, "127.0.0.1:0"},
-		{":8177", false, "127.0.0.1:8177"},
-		{":8177", true, ":8177"},
-		{"localhost:1", false, "localhost:1"},
-		{"[::1]:1", false, "[::1]:1"},
-		{"0.0.0.0:1", true, "0.0.0.0:1"},
-	}
-	for _, c := range cases {
-		got, err := listenAddress(c.addr, c.remote)
-		require.NoError(t, err, c.addr)
-		require.Equal(t, c.want, got, c.addr)
 	}
 }
 
