@@ -123,9 +123,9 @@ var arrows = map[string][]string{
 	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
 	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/stat", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
-	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
+	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
-	"reports/plot":          {"internal/atomicfile", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
+	"reports/plot":          {"internal/atomicfile", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
@@ -136,6 +136,7 @@ var arrows = map[string][]string{
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake": {"reports/stat"},
 	// Synthetic runs, linked into tests only.
+	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},
 	"reports/internal/reporttest": {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/regular", "reports/compare", "reports/failure", "reports/stat", "reports/stat/flake", "reports/transcript"},
 }

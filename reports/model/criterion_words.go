@@ -37,6 +37,17 @@ func (c Criterion) number(v float64) string {
 	return words.Rounded(v, c.Threshold, 2)
 }
 
+// AxisText is a round value on an axis of the criterion: "95%", "2.5".
+func (c Criterion) AxisText(v float64) string {
+	switch {
+	case c.Expr != "":
+		return c.ownNumber(v)
+	case c.Kind == kindShare:
+		return words.Trimmed(100*v, 4) + "%"
+	}
+	return words.Trimmed(v, 6)
+}
+
 // percent is the unit of a share.
 func (c Criterion) percent() string {
 	if c.Expr == "" && c.Kind == kindShare {

@@ -5,19 +5,14 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"github.com/cupel-eval/cupel/reports/internal/dots"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // roundTicks are at most most+1 round values from low to high.
 func roundTicks(low, high float64, most int, format func(float64) string) (ticks []plot.Tick) {
-	unit, step := math.Pow(10, math.Floor(math.Log10(high-low))-1), 0.0
-	for _, m := range []float64{1, 2, 2.5, 5, 10, 20, 25, 50, 100} {
-		if step = m * unit; (high-low)/step <= float64(most)+1e-9 {
-			break
-		}
-	}
-	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: format(k * step)})
+	for _, v := range dots.Round(low, high, dots.Step(low, high, most)) {
+		ticks = append(ticks, plot.Tick{Value: v, Label: format(v)})
 	}
 	return ticks
 }
