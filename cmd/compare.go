@@ -73,7 +73,7 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 			case len(outputs) > 0:
 				return writeOutputs(p, formats, outputs, compared)
 			}
-			return text.CompareSummary(p.stdout, compared, console.Width(p.stdout))
+			return p.compareSummary(compared)
 		}),
 	}
 	runsFlags(cmd)

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
-	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -53,7 +52,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 			if changed != "" {
 				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
 			}
-			if err := text.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+			if err := p.summary(r); err != nil {
 				return err
 			}
 			if err := p.annotate(r); err != nil {
@@ -97,13 +96,13 @@ func (p *process) gateAgainst(r model.Report, c compare.Comparison) error {
 	if _, err := fmt.Fprintf(p.stdout, "%s: acceptance %s%s, %s\n\nacceptance: ", gateWord(worst), r.Verdict, note, regressionWord(c)); err != nil {
 		return err
 	}
-	if err := text.Summary(p.stdout, r, console.Width(p.stdout)); err != nil {
+	if err := p.summary(r); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprint(p.stdout, "\nregression: "); err != nil {
 		return err
 	}
-	if err := text.CompareSummary(p.stdout, c, console.Width(p.stdout)); err != nil {
+	if err := p.compareSummary(c); err != nil {
 		return err
 	}
 	if p.onActions() {

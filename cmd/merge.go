@@ -9,7 +9,6 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/rerun"
-	"github.com/cupel-eval/cupel/reports/text"
 )
 
 func newMerge(p *process) *cobra.Command {
@@ -43,7 +42,7 @@ can be looked at, but never passes the gate.`,
 			if err != nil {
 				return err
 			}
-			if err := text.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
+			if err := p.summary(report); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(p.stdout, "\nmerged  %s, %s\nrun     %s\ngate    cupel gate %s\n", console.Count(len(dirs), "run"), console.Count(m.Episodes, "episode"), dir, dir)

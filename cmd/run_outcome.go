@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/text"
 )
@@ -39,9 +40,20 @@ func nothingToDo(p *process, f runFlags, ev *progress.Events, err error) error {
 	return nil
 }
 
+// summary prints a report, and compareSummary a comparison, for the terminal there is.
+func (p *process) summary(r model.Report) error {
+	out, screen := console.Screen(p.stdout, p.env)
+	return text.Summary(out, r, screen)
+}
+
+func (p *process) compareSummary(c compare.Comparison) error {
+	out, screen := console.Screen(p.stdout, p.env)
+	return text.CompareSummary(out, c, screen)
+}
+
 // printRun prints the summary.
 func printRun(p *process, res harness.Result, report model.Report) error {
-	if err := text.Summary(p.stdout, report, console.Width(p.stdout)); err != nil {
+	if err := p.summary(report); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",

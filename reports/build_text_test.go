@@ -28,7 +28,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Equal(t, "Accepted: the candidate meets every criterion; success not judged", r.Headline)
 	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)
 	var printed strings.Builder
-	require.NoError(t, text.Summary(&printed, r, 0))
+	require.NoError(t, text.Summary(&printed, r, text.Screen{}))
 	require.Regexp(t, `tasks solved +12.5% +7.8–18.6% +160 +– +not judged`, printed.String())
 }
 
@@ -41,6 +41,6 @@ func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
 	require.Equal(t, "meets all 4 criteria so far, but 2 of 82 planned episodes have no result (2 unfinished).", r.Candidates[0].Sentence)
 	require.Equal(t, stat.Inconclusive, r.Verdict)
 	var b strings.Builder
-	require.NoError(t, text.Summary(&b, r, 0))
+	require.NoError(t, text.Summary(&b, r, text.Screen{}))
 	require.Contains(t, b.String(), "why: a meets all 4 criteria so far")
 }

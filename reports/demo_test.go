@@ -17,5 +17,5 @@ func TestWriteDemo(t *testing.T) {
 	}
 	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
 	require.NoError(t, Write(*reporttest.DemoDir, r, nil))
-	require.NoError(t, text.Summary(os.Stdout, r, 100))
+	require.NoError(t, text.Summary(os.Stdout, r, text.Screen{Width: 100}))
 }

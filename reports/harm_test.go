@@ -38,7 +38,7 @@ func TestHarmIsNamedEverywhere(t *testing.T) {
 	const title = "Episodes with harm (one-sided bound)"
 	for name, render := range map[string]func(io.Writer, model.Report) error{
 		"HTML": HTML, "Markdown": text.Markdown, "JSON": text.JSON, "JUnit": text.JUnit, "annotations": text.Annotations,
-		"terminal": func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) },
+		"terminal": func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := func(r model.Report) string { return html.UnescapeString(reporttest.Render(t, render, r)) }

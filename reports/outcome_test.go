@@ -133,7 +133,7 @@ func TestLostAndCutEpisodes(t *testing.T) {
 			require.Contains(t, r.Candidates[0].Sentence, c.said)
 			require.Equal(t, c.want, r.Verdict)
 			if c.said != "meets all 4 criteria." && c.want != stat.Fail {
-				require.Contains(t, reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r), "why: a")
+				require.Contains(t, reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }, r), "why: a")
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func TestOwnCriterionDecides(t *testing.T) {
 	for name, render := range map[string]func(*bytes.Buffer) error{
 		"HTML": func(b *bytes.Buffer) error { return HTML(b, r) }, "Markdown": func(b *bytes.Buffer) error { return text.Markdown(b, r) },
 		"JUnit": func(b *bytes.Buffer) error { return text.JUnit(b, r) }, "JSON": func(b *bytes.Buffer) error { return text.JSON(b, r) },
-		"summary": func(b *bytes.Buffer) error { return text.Summary(b, r, 100) },
+		"summary": func(b *bytes.Buffer) error { return text.Summary(b, r, text.Screen{Width: 100}) },
 	} {
 		var b bytes.Buffer
 		require.NoError(t, render(&b), name)

@@ -32,8 +32,8 @@ type renderer struct {
 func renderers() []renderer {
 	return []renderer{
 		{"index.html", HTML}, {"report.md", text.Markdown}, {"junit.xml", text.JUnit}, {"report.json", text.JSON},
-		{"summary.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, 80) }},
-		{"plain.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }},
+		{"summary.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{Width: 80}) }},
+		{"plain.txt", func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }},
 	}
 }
 
@@ -141,7 +141,7 @@ func TestJSONHoldsNullForUnknown(t *testing.T) {
 func TestSummaryFitsItsWidth(t *testing.T) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 60, 2)
 	for _, width := range []int{80, 120} {
-		for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, width) }, Build(m, rows))) {
+		for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{Width: width}) }, Build(m, rows))) {
 			require.LessOrEqual(t, len([]rune(strings.TrimRight(line, "\n"))), width, line)
 		}
 	}

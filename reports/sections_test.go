@@ -20,7 +20,7 @@ func TestEveryRendererShowsEverySection(t *testing.T) {
 	r := Build(ways.M, ways.Rows)
 	r.Trend = []trend.Series{{Candidate: "a", Metric: trend.Solved, Points: make([]trend.Point, 2), Changes: []trend.Change{{At: 1, Detected: 1, Before: 1}}}}
 	page, markdown := reporttest.Render(t, HTML, r), reporttest.Render(t, text.Markdown, r)
-	terminal := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r)
+	terminal := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }, r)
 	sections := view.Sections(r, nil)
 	require.Len(t, sections, 3)
 	for _, s := range sections {

@@ -37,7 +37,7 @@ func TestReportOfARunInRounds(t *testing.T) {
 	require.Contains(t, notes, "Intervals of bad have a confidence of 99.92% each, corrected for stopping after round 2 of 5: together, those of all rounds have 95%.")
 	require.Contains(t, notes, "its entire repeated 95% confidence interval")
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text": func(b *bytes.Buffer) error { return text.Summary(b, r, 0) },
+		"text": func(b *bytes.Buffer) error { return text.Summary(b, r, text.Screen{}) },
 		"md":   func(b *bytes.Buffer) error { return text.Markdown(b, r) },
 		"html": func(b *bytes.Buffer) error { return HTML(b, r) },
 	} {

@@ -19,5 +19,5 @@ func TestWriteStrategies(t *testing.T) {
 	}
 	r := Build(reporttest.Research())
 	require.NoError(t, Write(filepath.Join(*reporttest.DemoDir, "strategies"), r, nil))
-	require.NoError(t, text.Summary(os.Stdout, r, 100))
+	require.NoError(t, text.Summary(os.Stdout, r, text.Screen{Width: 100}))
 }

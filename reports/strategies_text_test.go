@@ -170,7 +170,7 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	require.Contains(t, printed, "**all models**: By the estimates tools and plan are on the front")
 	require.Contains(t, printed, "| Steps | contract → tools |")
 	var b bytes.Buffer
-	require.NoError(t, text.Summary(&b, r, 0))
+	require.NoError(t, text.Summary(&b, r, text.Screen{}))
 	require.Equal(t, 2, strings.Count(b.String(), "strategies: "))
 	require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and time; no difference shown in success\n")
 	require.NotContains(t, reporttest.Render(t, text.JUnit, r), "strateg")

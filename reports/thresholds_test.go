@@ -36,7 +36,7 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	const words = "min_solved 0.8 → 0.01, max_steps 5 → 50"
 	for name, render := range map[string]func(io.Writer, model.Report) error{
 		"HTML": HTML, "Markdown": text.Markdown, "JSON": text.JSON, "JUnit": text.JUnit, "annotations": text.Annotations,
-		"terminal": func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) },
+		"terminal": func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) },
 	} {
 		var changed, own bytes.Buffer
 		require.NoError(t, render(&changed, r))

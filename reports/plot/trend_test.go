@@ -117,7 +117,7 @@ func TestTrendInWords(t *testing.T) {
 	require.Contains(t, f.Alt, "; mean cost of an episode of north-mini now $0.000")
 	printed := reporttest.Render(t, text.Markdown, r)
 	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on 2026-11-\d\d\)$`, printed)
-	summary := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, 0) }, r)
+	summary := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }, r)
 	require.Contains(t, summary, "\ntrend: worse: share solved of north-mini fell from")
 
 	// What changed long ago is no news.

@@ -54,7 +54,7 @@ func TestClustersInText(t *testing.T) {
 	} {
 		require.Contains(t, text, line+"\n")
 	}
-	plain := reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, 0) }, r)
+	plain := reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, Screen{}) }, r)
 	require.Contains(t, plain, `
 failed: answer: answer_contains_any: text missing: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps
 failed: answer: answer_numbers: wrong number: 1 of 8 unsolved episodes, in 1 task; shortest t1/b/1, 9 steps
@@ -72,6 +72,6 @@ failed: in 2 more ways, all in the report
 	solved.Add(3, "t", true, 2, nil)
 	r = build(solved.M, solved.Rows)
 	require.NotContains(t, reporttest.Render(t, Markdown, r), "Failures by kind")
-	require.NotContains(t, reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, 80) }, r), "failed:")
+	require.NotContains(t, reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, Screen{Width: 80}) }, r), "failed:")
 	require.NotContains(t, strings.Join(annotations(t, r), "\n"), "most frequent")
 }

@@ -18,13 +18,12 @@ import (
 // maxTextTasks is how many tasks of a pair a terminal shows.
 const maxTextTasks = 8
 
-// CompareSummary writes a comparison for a terminal of the given width in columns,
-// without colour: the verdict, the configuration differences, the metrics, the tasks
-// that changed with the evidence. Width 0 means the output is no terminal:
-// lines are not shortened.
-func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
+// CompareSummary writes a comparison for a screen: the verdict, the configuration
+// differences, the metrics, and the tasks that changed with the evidence.
+func CompareSummary(w io.Writer, c compare.Comparison, screen Screen) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", words.Clip(c.Headline, 400))
+	width := screen.Width
+	fmt.Fprintf(&b, "%s\n\n", screen.verdict(c.Verdict, words.Clip(c.Headline, 400)))
 	for _, r := range compared.RunsOf(c) {
 		wrapped(&b, fmt.Sprintf("%-10s", strings.ToLower(r.Name)+":"), r.Line, width)
 	}
@@ -33,7 +32,7 @@ func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 		wrapped(&b, "differs:  ", what+": "+how, width)
 	}
 	b.WriteByte('\n')
-	b.WriteString(metricTable(c, width))
+	b.WriteString(metricTable(c, screen))
 	for _, p := range c.Pairs {
 		pairText(&b, p, width)
 	}
@@ -48,15 +47,16 @@ func CompareSummary(w io.Writer, c compare.Comparison, width int) error {
 }
 
 // metricTable shortens names, not numbers, if it would be wider than the terminal.
-func metricTable(c compare.Comparison, width int) string {
+func metricTable(c compare.Comparison, screen Screen) string {
+	width := screen.Width
 	const longest, shortest = 200, 11
 	names := utf8.RuneCountInString(tableCorner)
 	for _, p := range c.Pairs {
 		names = max(names, min(longest, utf8.RuneCountInString(compared.PairName(p))))
 	}
-	text := metricTableOf(c, width > 0, names)
+	text := metricTableOf(c, screen, names)
 	if wide := tableWidth(text) - width; width > 0 && wide > 0 {
-		text = metricTableOf(c, true, max(shortest, names-wide))
+		text = metricTableOf(c, screen, max(shortest, names-wide))
 	}
 	return text
 }
@@ -70,14 +70,15 @@ func tableWidth(table string) int {
 }
 
 // metricTableOf is the table with names of at most so many characters.
-func metricTableOf(c compare.Comparison, terminal bool, name int) string {
+func metricTableOf(c compare.Comparison, screen Screen, name int) string {
+	terminal := screen.Width > 0
 	most := 40
 	if terminal {
 		most = 14
 	}
 	heads := compared.SideNames(c, most)
 	t := table.NewWriter()
-	t.SetStyle(style(terminal))
+	t.SetStyle(screen.style())
 	verdictColumn := table.ColumnConfig{Number: 6}
 	if terminal { // "no significant regression" is two lines
 		verdictColumn.WidthMax, verdictColumn.WidthMaxEnforcer = 14, text.WrapSoft
@@ -88,10 +89,10 @@ func metricTableOf(c compare.Comparison, terminal bool, name int) string {
 		verdictColumn,
 	})
 	for _, p := range c.Pairs {
-		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", strings.ToUpper(words.Word(p.Verdict))})
+		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", screen.verdict(p.Verdict, strings.ToUpper(words.Word(p.Verdict)))})
 		for _, m := range p.Metrics {
 			t.AppendRow(table.Row{
-				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), metricVerdict(m),
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), screen.verdict(m.Verdict, metricVerdict(m)),
 			})
 		}
 	}

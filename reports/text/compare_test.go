@@ -31,8 +31,8 @@ type compareRenderer struct {
 func compareRenderers() []compareRenderer {
 	return []compareRenderer{
 		{"compare.md", CompareMarkdown}, {"compare.xml", CompareJUnit}, {"compare.json", CompareJSON}, {"compare.annotations", CompareAnnotations},
-		{"compare.txt", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }},
-		{"compare.plain", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }},
+		{"compare.txt", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{Width: 80}) }},
+		{"compare.plain", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{}) }},
 	}
 }
 
@@ -77,7 +77,7 @@ func TestCompareNamesTheSides(t *testing.T) {
 		})
 	}
 	for _, one := range []string{
-		reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, reporttest.OneRunFixture()),
+		reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{Width: 80}) }, reporttest.OneRunFixture()),
 		reporttest.Render(t, CompareMarkdown, reporttest.OneRunFixture()),
 	} {
 		require.Regexp(t, `(?m)(Metric|candidate).* strong.* weak.* [cC]hange`, one)
@@ -111,7 +111,7 @@ func saidIn(out string) string {
 
 // What a terminal of 80 columns shows fits it.
 func TestCompareSummaryFits(t *testing.T) {
-	for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 80) }, reporttest.ComparisonFixture())) {
+	for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{Width: 80}) }, reporttest.ComparisonFixture())) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, line)
 	}
 }
@@ -221,7 +221,7 @@ func TestCompareIsBounded(t *testing.T) {
 	require.Contains(t, text, "left out to stay below the size of a comment")
 	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
 	require.Len(t, strings.Split(strings.TrimSpace(reporttest.Render(t, CompareAnnotations, c)), "\n"), maxAnnotations)
-	require.Less(t, len(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, 0) }, reporttest.ComparisonFixture())), 8000)
+	require.Less(t, len(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{}) }, reporttest.ComparisonFixture())), 8000)
 }
 
 // Both verdicts of a gate are annotated, the worst first.

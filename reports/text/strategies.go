@@ -37,9 +37,10 @@ func (b *budget) boards(s *model.Strategies) {
 }
 
 // summaryBoards are the tables for a terminal, empty where they do not fit.
-func summaryBoards(s *model.Strategies, width int) string {
+func summaryBoards(s *model.Strategies, screen Screen) string {
+	width := screen.Width
 	t := table.NewWriter()
-	look := style(width > 0)
+	look := screen.style()
 	look.Box.PaddingLeft = ""
 	t.SetStyle(look)
 	var columns []table.ColumnConfig
@@ -88,13 +89,14 @@ func at[T any](list []T, i int) (v T) {
 
 // summaryStrategies says on a terminal who wins what: in a table where it fits, and
 // in a line.
-func summaryStrategies(b *strings.Builder, r model.Report, width int) {
+func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
+	width := screen.Width
 	s := r.Strategies
 	if s == nil {
 		return
 	}
 	contests := s.All()
-	if tables := summaryBoards(s, width); tables != "" {
+	if tables := summaryBoards(s, screen); tables != "" {
 		fmt.Fprintf(b, "\nstrategies: %s; a win is marked *\n", view.WinLegend)
 		for line := range strings.Lines(tables) {
 			b.WriteString(strings.TrimRight(line, " \n") + "\n")

@@ -18,9 +18,10 @@ import (
 // columns, without colour: criteria by candidate, then why each failing or
 // inconclusive one is so. Width 0 means the output is no terminal: plain ASCII
 // lines, not shortened.
-func Summary(w io.Writer, r model.Report, width int) error {
+func Summary(w io.Writer, r model.Report, screen Screen) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", words.Visible(r.Headline))
+	width := screen.Width
+	fmt.Fprintf(&b, "%s\n\n", screen.verdict(r.Verdict, words.Visible(r.Headline)))
 	if r.Outcomes.WithoutResult() > 0 {
 		wrapped(&b, "episodes: ", view.OutcomesLine(r), width)
 	}
@@ -35,18 +36,18 @@ func Summary(w io.Writer, r model.Report, width int) error {
 		name = max(12, width-58)
 	}
 	t := table.NewWriter()
-	t.SetStyle(style(width > 0))
+	t.SetStyle(screen.style())
 	t.AppendHeader(table.Row{"candidate / criterion", "value", "interval", "n", "needs", "verdict"})
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
 	})
 	judgements := view.Judgements(r)
 	for _, j := range judgements {
-		summaryRows(t, j, name)
+		summaryRows(t, screen, j, name)
 	}
 	b.WriteString(t.Render())
 	b.WriteByte('\n')
-	summaryStrategies(&b, r, width)
+	summaryStrategies(&b, r, screen)
 	said := map[string]bool{}
 	for _, j := range judgements {
 		if j.Explains() {
@@ -68,31 +69,19 @@ func Summary(w io.Writer, r model.Report, width int) error {
 	return nil
 }
 
-// style is a light frame on a terminal and bare columns elsewhere.
-func style(terminal bool) table.Style {
-	s := table.StyleDefault
-	if terminal {
-		s = table.StyleLight
-	}
-	s.Format.Header = text.FormatDefault
-	s.Options.DrawBorder = false
-	s.Options.SeparateColumns = false
-	return s
-}
-
 // summaryRows are a candidate or group, and its criteria.
-func summaryRows(t table.Writer, j view.Judgement, name int) {
+func summaryRows(t table.Writer, screen Screen, j view.Judgement, name int) {
 	title := j.Pooled(j.Name)
 	if j.Simulated {
 		title += " (simulated)"
 	}
-	row := table.Row{words.Brief(title, name), "", "", "", "", strings.ToUpper(words.Word(j.Verdict))}
+	row := table.Row{words.Brief(title, name), "", "", "", "", screen.verdict(j.Verdict, strings.ToUpper(words.Word(j.Verdict)))}
 	if j.Verdict == stat.NotJudged {
 		row = table.Row{row[0], j.Success.Rate(), j.Success.IntervalText(), j.Success.N, "solved", row[5]}
 	}
 	t.AppendRow(row)
 	for _, c := range j.Criteria {
-		t.AppendRow(table.Row{"  " + words.Brief(short(c), name-2), c.ValueText(), c.IntervalText(), c.N, c.NeedsText(), words.Word(c.Verdict)})
+		t.AppendRow(table.Row{"  " + words.Brief(short(c), name-2), c.ValueText(), c.IntervalText(), c.N, c.NeedsText(), screen.verdict(c.Verdict, words.Word(c.Verdict))})
 	}
 }
 

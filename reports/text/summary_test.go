@@ -13,7 +13,7 @@ func TestBoardFitsATerminal(t *testing.T) {
 	r := build(reporttest.Research())
 	for _, width := range []int{0, 60, 80, 100, 140} {
 		var b strings.Builder
-		summaryStrategies(&b, r, width)
+		summaryStrategies(&b, r, Screen{Width: width})
 		for line := range strings.Lines(b.String()) {
 			if width > 0 {
 				require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), width, line)
@@ -29,7 +29,7 @@ func TestBoardFitsATerminal(t *testing.T) {
 // What several candidates miss for the same reason is explained once.
 func TestWhyExplainsOnce(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, Summary(&b, build(reporttest.Research()), 0))
+	require.NoError(t, Summary(&b, build(reporttest.Research()), Screen{}))
 	for _, explanation := range []string{"Valid: all calls are", "Valid: a plan keeps", "A step is a model turn: the planner's"} {
 		require.Equal(t, 1, strings.Count(b.String(), explanation), explanation)
 	}
