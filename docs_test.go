@@ -47,6 +47,11 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
+// README.md stays a page that one reads to the end.
+func TestReadmeIsShort(t *testing.T) {
+	require.LessOrEqual(t, strings.Count(read(t, "README.md"), "\n"), 120, "README.md: move details to docs/")
+}
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

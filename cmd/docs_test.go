@@ -90,7 +90,7 @@ func TestShownStrategiesAreReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("300 episodes; not with -short")
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "docs", "agents.md"))
 	require.NoError(t, err)
 	block := regexp.MustCompile("(?s)```\n(strategies: .*?)```").FindSubmatch(readme)
 	require.NotNil(t, block)
