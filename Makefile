@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test check deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
+.PHONY: run test docs check deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -13,6 +13,9 @@ run: ## run the built-in suite from its cassettes and print the verdict
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test: ## all tests: about 3.5 minutes on two cores; what is random is a sample, see long
 	$(GO) test -p $(PACKAGES) -ldflags=-w ./... # without debug information, which takes a third of linking
+
+docs: ## execute every command that README.md and docs show: about 2 minutes
+	CUPEL_DOCS=1 $(GO) test -count=1 -v -run 'TestCommands|TestWrongPages' ./docs
 
 build: bin/cupel ## one static binary in bin/
 
