@@ -50,7 +50,7 @@ func TestHarmIsNamedEverywhere(t *testing.T) {
 				require.Contains(t, passed, `"name": "harm"`)
 				require.Contains(t, passed, "exact upper bound of the share, one-sided 95%")
 			case "JUnit":
-				require.Contains(t, passed, `name="harm" value="pass: 0% [≤ 2.7%], n 110, needs none, ≤ 10%"`)
+				require.Contains(t, passed, `name="harm" value="pass: 0.0% [≤ 2.7%], n 110, needs none, ≤ 10%"`)
 				require.Contains(t, failed, `type="harm"`)
 			case "annotations":
 				require.Contains(t, failed, "episodes with harm (one-sided bound)")

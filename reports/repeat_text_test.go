@@ -27,7 +27,7 @@ func TestPassIsLeftOut(t *testing.T) {
 	one := Build(reporttest.PassRun(2, "+-")).Candidates[0]
 	require.InDelta(t, 1, one.PassAt.Value, 0)
 	require.InDelta(t, 0, one.PassAll.Value, 0)
-	require.Contains(t, reporttest.Render(t, text.Markdown, Build(reporttest.PassRun(2, "+-"))), "100% (2.5–100%) of 1 task in 2 trials", "one task says next to nothing")
+	require.Contains(t, reporttest.Render(t, text.Markdown, Build(reporttest.PassRun(2, "+-"))), "100.0% (2.5–100.0%) of 1 task in 2 trials", "one task says next to nothing")
 }
 
 func TestPassIsShown(t *testing.T) {

@@ -322,11 +322,11 @@ func compareFacts(c compare.Comparison) (facts []view.Fact) {
 		max  float64
 	}{{"steps", r.MaxSteps}, {"cost", r.MaxCost}, {"time", r.MaxLatency}} {
 		if b.max > 0 {
-			bounds = append(bounds, b.name+" "+words.Percent(b.max))
+			bounds = append(bounds, b.name+" "+words.Setting(b.max))
 		}
 	}
 	for _, f := range []view.Fact{
-		{Name: "False alarms", Value: fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", words.Percent(r.Alpha))},
+		{Name: "False alarms", Value: fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", words.Setting(r.Alpha))},
 		{Name: "Margins", Value: "largest tolerated loss: " + strings.Join(bounds, ", ")},
 		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(stat.NoRegression))},
 		{Name: "Changed tasks", Value: string(r.Changed)},

@@ -40,8 +40,8 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
 		Checks: []string{"numbers: want 4, found 5", "steps: want ≤ 3, found 4"},
 		Turns: []transcript.Turn{
-			{N: 1, Key: "tool get_counts " + transcript.Digest("get_countsh1 otherh2 get_counts get_countsh1"), What: "tool get_counts", Trouble: "", Calls: "→ 4 calls: ok 90 ms, other error E_UPSTREAM 1.5 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
-				Facts: "1,200 in, 80 out · $0.00018 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", Where: "", Said: nil},
+			{N: 1, Key: "tool get_counts " + transcript.Digest("get_countsh1 otherh2 get_counts get_countsh1"), What: "tool get_counts", Trouble: "", Calls: "→ 4 calls: ok 90 ms, other error E_UPSTREAM 1.50 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
+				Facts: "1,200 in, 80 out · $0.000180 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", Where: "", Said: nil},
 			{N: 2, Key: "reflect", What: "reflect", Trouble: "invalid, repaired · not_json:fenced", Calls: "", Facts: "0 ms", Where: "", Said: nil},
 			{N: 3, Key: "rescue", What: "rescue", Trouble: "no reply: timeout", Calls: "", Facts: "0 ms", Where: "", Said: nil},
 			{N: 4, Key: "no action", What: "no action", Trouble: "invalid · thrash · stall", Calls: "", Facts: "0 ms", Where: "", Said: nil},

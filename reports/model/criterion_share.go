@@ -66,7 +66,7 @@ func (c *Criterion) moreTasks(clusters []stat.Cluster) string {
 	}
 	if least, ok := stat.PerfectClusters(perfect, c.Confidence); ok && c.heading() == stat.Pass && least > len(clusters) {
 		few = fmt.Sprintf("Too few tasks: %s cannot establish %s, however many %s they have. ",
-			words.Thousands(int64(len(clusters))), words.Percent(c.Threshold), c.Unit)
+			words.Thousands(int64(len(clusters))), words.Setting(c.Threshold), c.Unit)
 	}
 	need, ok := stat.ShareClusters(clusters, c.Threshold, c.Confidence)
 	switch more := need - len(clusters); {

@@ -69,7 +69,7 @@ func (c Criterion) NeedsText() string {
 		sign = "≥ "
 	}
 	if c.Kind == kindShare {
-		limit = words.Trimmed(100*c.Threshold, 6) + "%"
+		limit = words.Setting(c.Threshold)
 	}
 	if c.OneSided {
 		return "none, " + sign + limit

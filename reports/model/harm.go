@@ -111,7 +111,7 @@ func (c *Criterion) harmNotes(p *pool, tasks int) {
 	}
 	if need, ok := stat.PerfectClusters(1-c.Threshold, c.oneSided()); c.Verdict == stat.Inconclusive && ok {
 		c.note(fmt.Sprintf("No episode did harm, but %s cannot rule out more than %s: %s without harm would.",
-			words.Plural(tasks, "task"), words.Percent(c.Threshold), words.Plural(max(1, need-tasks), "more task")))
+			words.Plural(tasks, "task"), words.Setting(c.Threshold), words.Plural(max(1, need-tasks), "more task")))
 	}
 }
 

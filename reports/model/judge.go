@@ -62,7 +62,7 @@ func decide(criteria []Criterion, p *pool, m *manifest.Manifest, pooled bool) (s
 			strings.TrimSuffix(sentence(stat.Fail, still), "."), words.Plural(k, "lost episode"), WithoutResult(missing), n)
 	case many && v != stat.Pass:
 		return stat.Inconclusive, fmt.Sprintf("has no verdict: %s, and more than %s is too many; on the others alone it %s %s",
-			lost, words.Percent(m.Acceptance.MaxInfra), said, rerun(m))
+			lost, words.Setting(m.Acceptance.MaxInfra), said, rerun(m))
 	case v != stat.Pass:
 		return v, said
 	case cut.WithoutResult() > 0:

@@ -52,7 +52,7 @@ func stopping(l stat.Look) string {
 
 // Intervals names the confidence of the run's intervals.
 func (r *Report) Intervals() string {
-	text := words.Percent(r.Run.Acceptance.Confidence)
+	text := words.Setting(r.Run.Acceptance.Confidence)
 	if d := r.Run.Decide; d != nil && len(d.Rounds) > 1 {
 		text = "repeated " + text
 	}
@@ -81,7 +81,7 @@ func (r *Report) addSequentialNotes() {
 		if names := by[at]; names != nil {
 			l := stat.Look{Rounds: d.Rounds, At: at}
 			r.Notes = append(r.Notes, fmt.Sprintf("Intervals of %s have a confidence of %s each, %s: together, those of all rounds have %s.",
-				strings.Join(names, ", "), words.Level(l.Confidence(r.Run.Acceptance.Confidence)), stopping(l), words.Percent(r.Run.Acceptance.Confidence)))
+				strings.Join(names, ", "), words.Level(l.Confidence(r.Run.Acceptance.Confidence)), stopping(l), words.Setting(r.Run.Acceptance.Confidence)))
 		}
 	}
 	r.Notes = append(r.Notes, "Estimates themselves are not corrected: a candidate that stops early tends to look further from the threshold than it is.")

@@ -110,7 +110,7 @@ func TestDocumentedSizes(t *testing.T) {
 	}
 	var rows []string
 	for _, threshold := range []float64{0.8, 0.9, 0.95, 0.99} {
-		rows = append(rows, fmt.Sprintf("| %s | %d | %d |", words.Percent(threshold), perfect(threshold), oneFailed(threshold)))
+		rows = append(rows, fmt.Sprintf("| %s | %d | %d |", words.Setting(threshold), perfect(threshold), oneFailed(threshold)))
 	}
 	configuration := page("docs", "configuration.md")
 	require.Contains(t, configuration, strings.Join(rows, "\n"))

@@ -63,7 +63,7 @@ func TestTokenTitles(t *testing.T) {
 		list             []model.Candidate
 	}{
 		{"none", "No provider reported tokens", "Tokens by class: no data.", []model.Candidate{tokens(nil, nil, nil, nil, nil)}},
-		{"all", "An episode takes 2.5 k tokens, 50% of the input from a cache",
+		{"all", "An episode takes 2.5 k tokens, 50.0% of the input from a cache",
 			"Tokens by class: 1 fresh input 1,500, cache read 2,000, cache write 500, output 900, reasoning 100.",
 			[]model.Candidate{tokens(n(1500), n(2000), n(500), n(900), n(100))}},
 		{"what is unknown is not zero", "An episode takes 100 to 1 k tokens",

@@ -60,7 +60,7 @@ func between(said []string, from, to string) string {
 
 func TestDrawingsSayTheirNumbers(t *testing.T) {
 	r := build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
-	require.Equal(t, "north-mini|$0.000414|100%|yes|north-mini-prose|$0.000601|100%|harbour-large|$0.00522|100%|open-weights-8b|unknown|66.7%",
+	require.Equal(t, "north-mini|$0.000414|100.0%|yes|north-mini-prose|$0.000601|100.0%|harbour-large|$0.00522|100.0%|open-weights-8b|unknown|66.7%",
 		between(texts(t, r, figCost), "frontier", "nothing more"))
 	require.Contains(t, strings.Join(texts(t, r, figTasks), "|"), "|G01|100|100|100|0|G02|100|100|100|100|")
 	require.Contains(t, texts(t, r, figTokens), "more, not reported")

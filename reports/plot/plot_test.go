@@ -230,7 +230,7 @@ func TestPlotsOfExtremes(t *testing.T) {
 
 func TestTicks(t *testing.T) {
 	names := func(low, high float64) (s []string) {
-		for _, t := range roundTicks(low, high, 6, words.Percent) {
+		for _, t := range roundTicks(low, high, 6, words.Setting) {
 			s = append(s, t.Label)
 		}
 		return s

@@ -52,7 +52,7 @@ func (t theme) rates(r model.Report) drawing {
 		return drawing{}
 	}
 	high = min(1, math.Ceil((high+0.001)*20)/20)
-	g.x = axis{label: "share of episodes", high: high, ticks: roundTicks(0, high, 6, words.Percent)}
+	g.x = axis{label: "share of episodes", high: high, ticks: roundTicks(0, high, 6, words.Setting)}
 	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		m := r.Candidates[i].Metrics
 		if iv := m.Thrash.Interval; iv != nil {

@@ -108,4 +108,4 @@ func (t theme) attributes(out *strings.Builder, style, rest string) {
 }
 
 // short writes a number with at most two decimals.
-func short(v float64) string { return words.Trimmed(v, 2) }
+func short(v float64) string { return words.Coordinate(v, 2) }

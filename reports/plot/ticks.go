@@ -58,5 +58,5 @@ func logarithmic(label string, low, high float64, format func(float64) string) a
 // shareAxis is an axis of shares from low, or a little less, to 1.
 func shareAxis(label string, low float64) axis {
 	low = max(0, math.Floor((low-0.01)*20)/20)
-	return axis{label: label, low: low, high: 1, grid: true, ticks: roundTicks(low, 1, 6, words.Percent)}
+	return axis{label: label, low: low, high: 1, grid: true, ticks: roundTicks(low, 1, 6, words.Setting)}
 }

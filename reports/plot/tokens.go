@@ -80,7 +80,7 @@ func tokensTitle(r *model.Report) string {
 		title += " to " + scaled(most)
 	}
 	title += " tokens"
-	if words.Percent(float64(read)/float64(max(1, input))) != "0%" {
+	if words.Percent(float64(read)/float64(max(1, input))) != "0.0%" {
 		title += fmt.Sprintf(", %s of the input from a cache", words.Percent(float64(read)/float64(input)))
 	}
 	return title

@@ -12,7 +12,7 @@ import (
 )
 
 func validityTitle(r *model.Report) string {
-	clear, judged, threshold := 0, 0, words.Percent(r.Run.Acceptance.MinValid)
+	clear, judged, threshold := 0, 0, words.Setting(r.Run.Acceptance.MinValid)
 	for _, c := range r.Candidates {
 		for _, k := range c.Criteria {
 			if k.Name == "valid_json" {
@@ -62,7 +62,7 @@ func (t theme) validity(r model.Report) drawing {
 		return drawing{}
 	}
 	g.x = shareAxis(words.LowerFirst(model.ValidTitle(r.AllContractual())), low)
-	g.lineLabel = "needs " + words.Percent(g.line)
+	g.lineLabel = "needs " + words.Setting(g.line)
 	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		if k := found[i]; k.Interval != nil {
 			col, shape := t.look(k.Verdict)

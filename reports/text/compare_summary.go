@@ -79,14 +79,15 @@ func metricTableOf(c compare.Comparison, screen Screen, name int) string {
 	heads := compared.SideNames(c, most)
 	t := table.NewWriter()
 	t.SetStyle(screen.style())
-	verdictColumn := table.ColumnConfig{Number: 6}
-	if terminal { // "no significant regression" is two lines
+	intervalColumn, verdictColumn := table.ColumnConfig{Number: 5, Align: text.AlignRight}, table.ColumnConfig{Number: 6}
+	if terminal { // long intervals and "no significant regression" are two lines
+		intervalColumn.WidthMax, intervalColumn.WidthMaxEnforcer = 18, text.WrapSoft
 		verdictColumn.WidthMax, verdictColumn.WidthMaxEnforcer = 14, text.WrapSoft
 	}
 	t.AppendHeader(table.Row{words.Brief(tableCorner, name), heads.Baseline, heads.New, "change", "interval", "verdict"})
 	t.SetColumnConfigs([]table.ColumnConfig{
-		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}, {Number: 5, Align: text.AlignRight},
-		verdictColumn,
+		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight},
+		intervalColumn, verdictColumn,
 	})
 	for _, p := range c.Pairs {
 		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", screen.verdict(p.Verdict, strings.ToUpper(words.Word(p.Verdict)))})

@@ -259,7 +259,7 @@ func TestNoSignificantRegression(t *testing.T) {
 	}
 	passed := suite()
 	require.Zero(t, passed.Skipped)
-	require.Regexp(t, `^no significant regression: solved tasks 90% → 88%`, passed.Cases[0].Output)
+	require.Regexp(t, `^no significant regression: solved tasks 90.0% → 88.0%`, passed.Cases[0].Output)
 	page := reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return html.Comparison(w, c, nil) }, c)
 	require.Contains(t, page, `<span class="chip no_significant_regression">`)
 	require.Contains(t, page, `<svg class="effect no_significant_regression"`)

@@ -53,7 +53,7 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 		e, n := r.Episodes[c.Shortest], len(c.Episodes)
 		t.Rows = append(t.Rows, []Cell{
 			{Text: string(c.Kind), Again: string(c.Kind) == last}, {Text: words.Brief(says(c), 120)},
-			{Text: words.Thousands(int64(n)), Share: words.Trimmed(100*float64(n)/float64(len(top[0].Episodes)), 1)},
+			{Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
 			{Text: names(c.Tasks)}, {Text: names(c.Candidates)},
 			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})

@@ -91,17 +91,17 @@ func Shape(r model.Report) string {
 func thresholds(a manifest.Acceptance) string {
 	solved, within := model.SuccessNotJudged, ""
 	if a.MinSolved != manifest.Off {
-		solved = "tasks solved ≥ " + words.Percent(float64(a.MinSolved))
+		solved = "tasks solved ≥ " + words.Setting(float64(a.MinSolved))
 	}
 	if a.MinWithin > 0 {
-		within = fmt.Sprintf("solved within %s steps ≥ %s", words.Number(a.MaxSteps), words.Percent(a.MinWithin))
+		within = fmt.Sprintf("solved within %s steps ≥ %s", words.Number(a.MaxSteps), words.Setting(a.MinWithin))
 	}
 	harm := ""
 	if a.MaxHarm > 0 {
-		harm = "no harm, and upper bound of its share ≤ " + words.Percent(float64(a.MaxHarm))
+		harm = "no harm, and upper bound of its share ≤ " + words.Setting(float64(a.MaxHarm))
 	}
-	return words.Join(", ", solved, "valid first outputs ≥ "+words.Percent(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
-		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm) + "; " + words.Percent(a.Confidence) + " confidence intervals"
+	return words.Join(", ", solved, "valid first outputs ≥ "+words.Setting(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
+		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm) + "; " + words.Setting(a.Confidence) + " confidence intervals"
 }
 
 // Facts are what the run was made of.

@@ -39,7 +39,7 @@ func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	})
 	m := build(w.M, w.Rows).Candidates[0].Metrics
 	require.Equal(t, []model.ExtraTurns{{Kind: "reflect", Turns: 2, Cost: nil}, {Kind: "rescue", Turns: 2, Cost: price(5_000_000)}, {Kind: "compress", Turns: 0, Cost: price(0)}}, m.Extra)
-	require.Equal(t, []string{"2 for $0.005", "2 for unknown", "0"}, []string{extra(m, "rescue"), extra(m, "reflect"), extra(m, "compress")})
+	require.Equal(t, []string{"2 for $0.00500", "2 for unknown", "0"}, []string{extra(m, "rescue"), extra(m, "reflect"), extra(m, "compress")})
 }
 
 // Rows of other strategies appear where there are such, and nowhere else.
@@ -75,7 +75,7 @@ func TestFormats(t *testing.T) {
 		share(0.9496, 0.95).ValueText():   "94.96%", // 95.0% would look like a pass
 		share(0.949996, 0.95).ValueText(): "94.9996%",
 		share(0.95, 0.95).ValueText():     "95.0%",
-		share(1, 0.95).ValueText():        "100%",
+		share(1, 0.95).ValueText():        "100.0%",
 		share(0.8, 0.95).ValueText():      "80.0%",
 		share(0, 0.95).NeedsText():        "≥ 95%",
 		meanOf(5.001).ValueText():         "5.001",
@@ -87,16 +87,16 @@ func TestFormats(t *testing.T) {
 		words.USD(548_123):                "$0.000548",
 		words.USD(12_345_678):             "$0.0123",
 		words.USD(1_234_567_890):          "$1.23",
-		words.USD(1):                      "$0.000000001",
+		words.USD(1):                      "$0.00000000100",
 		words.Dollars(nil):                "unknown",
 		words.Duration(90):                "0.09 ms",
 		words.Duration(12_400):            "12 ms",
-		words.Duration(1_960_000):         "2.0 s",
+		words.Duration(1_960_000):         "1.96 s",
 		words.Duration(125e6):             "2 min 05 s",
-		words.Thousands(-1234567):         "-1,234,567",
+		words.Thousands(-1234567):         "−1,234,567",
 		words.Thousands(999):              "999",
 		words.Plural(1, "turn"):           "1 turn",
-		words.Percent(0.95):               "95%",
+		words.Percent(0.95):               "95.0%",
 		words.Percent(0.125):              "12.5%",
 		words.Count(nil):                  "unknown",
 		Median((*model.Spread)(nil)):      "–",
@@ -113,11 +113,11 @@ func TestShiftText(t *testing.T) {
 		want   string
 		better bool
 	}{
-		"fell":    {trend.Solved, trend.Change{At: 1, Before: 0.97, After: 0.88}, "share solved of strong fell from 97% to 88% on 2026-11-03", false},
-		"rose":    {trend.Valid, trend.Change{At: 1, Before: 0.9, After: 0.955}, "share of valid first outputs of strong rose from 90% to 95.5% on 2026-11-03", true},
-		"dearer":  {trend.Cost, trend.Change{At: 1, Before: 1e6, After: 2e6}, "mean cost of an episode of strong rose from $0.001 to $0.002 on 2026-11-03", false},
+		"fell":    {trend.Solved, trend.Change{At: 1, Before: 0.97, After: 0.88}, "share solved of strong fell from 97.0% to 88.0% on 2026-11-03", false},
+		"rose":    {trend.Valid, trend.Change{At: 1, Before: 0.9, After: 0.955}, "share of valid first outputs of strong rose from 90.0% to 95.5% on 2026-11-03", true},
+		"dearer":  {trend.Cost, trend.Change{At: 1, Before: 1e6, After: 2e6}, "mean cost of an episode of strong rose from $0.00100 to $0.00200 on 2026-11-03", false},
 		"steps":   {trend.Steps, trend.Change{At: 1, Before: 4, After: 3.25, With: []string{"candidate"}}, "mean steps of solved episodes of strong fell from 4 to 3.25 on 2026-11-03, with a changed candidate", true},
-		"latency": {trend.Latency, trend.Change{At: 1, Before: 4e5, After: 1.2e6, With: []string{"candidate", "suite"}}, "median turn of strong rose from 400 ms to 1.2 s on 2026-11-03, with a changed candidate and suite", false},
+		"latency": {trend.Latency, trend.Change{At: 1, Before: 4e5, After: 1.2e6, With: []string{"candidate", "suite"}}, "median turn of strong rose from 400 ms to 1.20 s on 2026-11-03, with a changed candidate and suite", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, m := range TrendMetrics() {
@@ -158,7 +158,7 @@ func TestCostIsUnknownNeverZero(t *testing.T) {
 	m := build(w.M, w.Rows).Candidates[0].Metrics
 	require.Equal(t, int64(3_000_000), *m.Cost)
 	require.Equal(t, 1.5e6, *m.CostPerSolved)
-	require.Equal(t, "$0.003", cost(m))
+	require.Equal(t, "$0.00300", cost(m))
 	require.Equal(t, int64(3_000_000), *m.TokensIn)
 	require.Nil(t, m.TokensOut, "no episode reported it")
 
@@ -168,7 +168,7 @@ func TestCostIsUnknownNeverZero(t *testing.T) {
 	require.Nil(t, m.CostPerSolved)
 	require.Nil(t, m.TokensIn)
 	require.Equal(t, 1, m.Unpriced)
-	require.Equal(t, "unknown ($0.003 priced, 1 episode without a known cost)", cost(m))
+	require.Equal(t, "unknown ($0.00300 priced, 1 episode without a known cost)", cost(m))
 
 	none := reporttest.NewWorld("a")
 	none.Add(3, "t", true, 1, nil)

@@ -82,3 +82,30 @@ func TestClip(t *testing.T) {
 	require.Equal(t, "ab…", Brief("abcd", 3))
 	require.Equal(t, "abcd", Brief("abcd", 4))
 }
+
+func TestNumbers(t *testing.T) {
+	for got, want := range map[string]string{
+		Percent(0.5):          "50.0%",
+		Percent(1):            "100.0%",
+		Percent(-0.0001):      "0.0%",
+		Setting(0.95):         "95%",
+		Setting(0.9999):       "99.99%",
+		USD(0):                "$0",
+		USD(4_300_000):        "$0.00430",
+		USD(401_800_000):      "$0.402",
+		USD(24_801e6):         "$24.80",
+		USD(-5_820_000):       "−$0.00582",
+		Trimmed(-1.50, 2):     "−1.5",
+		Trimmed(-0.001, 2):    "0",
+		Number(-2):            "−2",
+		Coordinate(-1.5, 2):   "-1.5",
+		Duration(999_700):     "1.00 s",
+		Duration(9.996e6):     "10.0 s",
+		Duration(59.96e6):     "1 min 00 s",
+		Significant(-0.12345): "−0.123",
+	} {
+		require.Equal(t, want, got)
+	}
+	require.Equal(t, []string{"$0.005820", "$0.000635", Unknown, "$0.000000", "$1.200000"}, USDColumn([]*float64{new(5.82e6), new(635e3), nil, new(0.0), new(1.2e9)}))
+	require.Equal(t, []string{"$1.20", "$0.00"}, USDColumn([]*float64{new(1.2e9), new(0.0)}))
+}

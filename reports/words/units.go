@@ -22,7 +22,7 @@ func Significant(v float64) string {
 	if math.Abs(v) >= 1000 && math.Abs(v) < 1e15 {
 		return Thousands(int64(math.Round(v)))
 	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
+	return minus(strconv.FormatFloat(v, 'g', 3, 64))
 }
 
 // InUnit formats a measurement of a comparison; null is a dash.
@@ -51,21 +51,22 @@ func Signed(unit string, v *float64) string {
 	size := math.Abs(*v)
 	text := InUnit(unit, &size)
 	if unit == "share" {
-		text = Trimmed(100*size, 1)
+		text = fixed(100*size, 1)
 	}
 	switch {
 	case !strings.ContainsAny(text, "123456789"):
 		return text
 	case *v < 0:
-		return "-" + text
+		return "−" + text
 	}
 	return "+" + text
 }
 
-// Points is the unit of a change of a share, with a space before it; empty for others.
+// Points is the unit of a change of a share in a cell, percentage points, with a space
+// before it; empty for others.
 func Points(unit string, v *float64) string {
 	if unit == "share" && v != nil {
-		return " pts"
+		return " pp"
 	}
 	return ""
 }
@@ -81,7 +82,7 @@ func Chance(p *float64) string {
 	return Trimmed(*p, 4)
 }
 
-// SpanOf formats the interval of a change: "-3.1 to +2".
+// SpanOf formats the interval of a change: "−3.1 to +2.0".
 func SpanOf(unit string, iv *stat.Interval) string {
 	if iv == nil {
 		return "–"

@@ -15,9 +15,9 @@ func TestCompareWords(t *testing.T) {
 		v            *float64
 		value, moved string
 	}{
-		{"share", new(0.5), "50%", "+50"}, {"share", new(-0.0004), "-0%", "0"}, {"share", nil, "–", "–"}, {"share", new(-0.013), "", "-1.3"},
-		{"steps", new(3.0), "3", "+3"}, {"clarifies", new(-0.125), "-0.12", "-0.12"}, {"nano-USD", new(1.5e9), "$1.50", "+$1.50"}, {"nano-USD", new(-2e6), "$-0.002", "-$0.002"},
-		{"nano-USD", new(0.0), "$0", "$0"}, {"tokens", new(1234.5), "1,235", "+1,235"}, {"us", new(-1.5e6), "-1500 ms", "-1.5 s"},
+		{"share", new(0.5), "50.0%", "+50.0"}, {"share", new(-0.0004), "0.0%", "0.0"}, {"share", nil, "–", "–"}, {"share", new(-0.013), "", "−1.3"},
+		{"steps", new(3.0), "3", "+3"}, {"clarifies", new(-0.125), "−0.12", "−0.12"}, {"nano-USD", new(1.5e9), "$1.50", "+$1.50"}, {"nano-USD", new(-2e6), "−$0.00200", "−$0.00200"},
+		{"nano-USD", new(0.0), "$0", "$0"}, {"tokens", new(1234.5), "1,235", "+1,235"}, {"us", new(-1.5e6), "−1500 ms", "−1.50 s"},
 	} {
 		require.Equal(t, c.moved, words.Signed(c.unit, c.v), c.unit)
 		if c.v == nil || *c.v >= 0 { // measurements are not negative
