@@ -62,6 +62,17 @@ func TestTotal(t *testing.T) {
 	require.LessOrEqual(t, lines, total, "lines of Go without tests: delete something, or say in review why the bound must rise")
 }
 
+// The simulated models are a test tool: they must not outgrow what they test.
+func TestSimulatorBudget(t *testing.T) {
+	lines := 0
+	for _, p := range packages(t) {
+		if strings.HasPrefix(p.ImportPath, module+"providers/sim") {
+			lines += measure(t, p.Dir).lines
+		}
+	}
+	require.LessOrEqual(t, lines, 7_500, "lines of providers/sim and the packages beneath it, tests apart")
+}
+
 // size is what a package comes to without its tests.
 type size struct {
 	files, lines int

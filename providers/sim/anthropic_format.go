@@ -68,7 +68,7 @@ func (r anthropicRequest) form(q *modelRequest) {
 	refuseIf(err != nil || config.Format == nil, "output_config", "output_config: the simulation takes 'format' alone")
 	refuseIf(config.Format.Type != "json_schema", "output_config", "output_config.format.type: Input should be 'json_schema'")
 	refuseIf(!describesObject(config.Format.Schema), "output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
-	if at, ok := open(config.Format.Schema, false); !ok {
+	if at := unclosed(config.Format.Schema, false); at != "" {
 		refuse("output_config", "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false: %s", clip.Runes(at, 80))
 	}
 	q.bind(formatSchema)
@@ -76,16 +76,16 @@ func (r anthropicRequest) form(q *modelRequest) {
 
 // content writes what was said as content blocks. Input is an object on this
 // wire: arguments that were cut leave an empty one.
-func (c completion) content() []anthropicBlock {
-	blocks := []anthropicBlock{}
+func (c completion) content() []obj {
+	blocks := []obj{}
 	if c.reasoning != "" {
-		blocks = append(blocks, anthropicBlock{Type: "thinking", Thinking: &c.reasoning, Signature: signature(c.reasoning)})
+		blocks = append(blocks, obj{"type": "thinking", "thinking": c.reasoning, "signature": signature(c.reasoning)})
 	}
 	if !c.silent() {
-		blocks = append(blocks, anthropicBlock{Type: "text", Text: &c.text})
+		blocks = append(blocks, obj{"type": "text", "text": c.text})
 	}
 	for _, t := range c.identify("toolu_sim") {
-		blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: t.ID, Name: t.Name, Input: object(t.Args), raw: t.Args})
+		blocks = append(blocks, obj{"type": "tool_use", "id": t.ID, "name": t.Name, "input": object(t.Args)})
 	}
 	return blocks
 }

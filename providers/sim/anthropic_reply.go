@@ -1,60 +1,11 @@
 package sim
 
 import (
-	"encoding/json"
+	"cmp"
+	"maps"
 	"net/http"
 	"strings"
 )
-
-type anthropicReply struct {
-	ID           string            `json:"id"`
-	Type         string            `json:"type"`
-	Role         string            `json:"role"`
-	Model        string            `json:"model"`
-	Content      []anthropicBlock  `json:"content"`
-	StopReason   string            `json:"stop_reason"`
-	StopSequence *string           `json:"stop_sequence"`
-	StopDetails  *anthropicRefusal `json:"stop_details,omitempty"`
-	Usage        anthropicUsage    `json:"usage"`
-}
-
-// anthropicBlock is a text, or the use of a tool.
-type anthropicBlock struct {
-	Type  string          `json:"type"`
-	Text  *string         `json:"text,omitempty"`
-	ID    string          `json:"id,omitempty"`
-	Name  string          `json:"name,omitempty"`
-	Input json.RawMessage `json:"input,omitempty"`
-	// Thinking and its signature are of reasoning.
-	Thinking  *string `json:"thinking,omitempty"`
-	Signature string  `json:"signature,omitempty"`
-
-	raw string // the input as the model wrote it
-}
-
-// anthropicRefusal is stop_details.
-type anthropicRefusal struct {
-	Type        string  `json:"type"`
-	Category    *string `json:"category"`
-	Explanation string  `json:"explanation"`
-}
-
-type anthropicThought struct {
-	ThinkingTokens int `json:"thinking_tokens"`
-}
-
-type anthropicUsage struct {
-	InputTokens              int `json:"input_tokens"`
-	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
-	CacheReadInputTokens     int `json:"cache_read_input_tokens"`
-	CacheCreation            struct {
-		Ephemeral5m int `json:"ephemeral_5m_input_tokens"`
-		Ephemeral1h int `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-	OutputTokens  int               `json:"output_tokens"`
-	OutputDetails *anthropicThought `json:"output_tokens_details,omitempty"`
-	ServiceTier   string            `json:"service_tier"`
-}
 
 // stopReason is why it ended, in the words of Claude and of Bedrock; refused is that of a
 // refusal.
@@ -72,110 +23,88 @@ func (c completion) stopReason(refused string) string {
 	return "end_turn"
 }
 
-// stopDetails explains a refusal.
-func (c completion) stopDetails() *anthropicRefusal {
-	if c.refusal == "" {
-		return nil
+// ending is why and how it ended.
+func (c completion) ending() obj {
+	end := obj{"stop_reason": c.stopReason("refusal"), "stop_sequence": orNil(c.stopped)}
+	if c.refusal != "" {
+		end["stop_details"] = obj{"type": "refusal", "category": nil, "explanation": c.refusal}
 	}
-	return &anthropicRefusal{Type: "refusal", Explanation: c.refusal}
+	return end
 }
 
-func (c completion) anthropicUsage() anthropicUsage {
-	u := anthropicUsage{InputTokens: c.fresh(), CacheReadInputTokens: c.read, CacheCreationInputTokens: c.write, OutputTokens: c.made(), ServiceTier: "standard"}
-	u.CacheCreation.Ephemeral5m = c.write
-	if c.thought > 0 {
-		u.OutputDetails = &anthropicThought{c.thought}
+// anthropicUsage counts the cache besides the input, and out as the output so far.
+func (c completion) anthropicUsage(out, thought int) obj {
+	u := obj{
+		"input_tokens": c.fresh(), "output_tokens": out, "service_tier": "standard",
+		"cache_read_input_tokens": c.read, "cache_creation_input_tokens": c.write,
+		"cache_creation": obj{"ephemeral_5m_input_tokens": c.write, "ephemeral_1h_input_tokens": 0},
+	}
+	if thought > 0 {
+		u["output_tokens_details"] = obj{"thinking_tokens": thought}
 	}
 	return u
 }
 
+// anthropicMessage is the message without its end.
+func (c completion) anthropicMessage(content []obj, usage obj) obj {
+	return obj{"id": c.draws.id("msg_sim"), "type": "message", "role": "assistant", "model": c.served, "content": content, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+}
+
 func encodeAnthropic(_ modelRequest, c completion) any {
-	return anthropicReply{
-		ID: c.draws.id("msg_sim"), Type: "message", Role: "assistant", Model: c.served,
-		Content:    c.content(),
-		StopReason: c.stopReason("refusal"), StopSequence: orNil(c.stopped), StopDetails: c.stopDetails(),
-		Usage: c.anthropicUsage(),
-	}
+	message := c.anthropicMessage(c.content(), c.anthropicUsage(c.made(), c.thought))
+	maps.Copy(message, c.ending())
+	return message
 }
 
 // streamAnthropic makes the events of each block between those of the message.
 func streamAnthropic(_ modelRequest, c completion) [][]byte {
 	var e events
-	send := func(kind string, members obj) {
-		members["type"] = kind
-		e.send(kind, members)
-	}
-	usage := c.anthropicUsage()
-	started := usage
-	started.OutputTokens, started.OutputDetails = min(1, usage.OutputTokens), nil
-	send("message_start", obj{"message": obj{
-		"id": c.draws.id("msg_sim"), "type": "message", "role": "assistant", "model": c.served, "content": []obj{},
-		"stop_reason": nil, "stop_sequence": nil, "usage": started,
-	}})
+	e.typed("message_start", obj{"message": c.anthropicMessage([]obj{}, c.anthropicUsage(min(1, c.made()), 0))})
+	calls := c.identify("toolu_sim")
 	for i, b := range c.content() {
 		begin := func(members obj) {
-			members["type"] = b.Type
-			send("content_block_start", obj{"index": i, "content_block": members})
+			members["type"] = b["type"]
+			e.typed("content_block_start", obj{"index": i, "content_block": members})
 			if i == 0 {
-				send("ping", obj{})
+				e.typed("ping", obj{})
 			}
 		}
 		deltas := func(kind, member string, texts ...string) {
 			for _, text := range texts {
-				send("content_block_delta", obj{"index": i, "delta": obj{"type": kind, member: text}})
+				e.typed("content_block_delta", obj{"index": i, "delta": obj{"type": kind, member: text}})
 			}
 		}
-		switch b.Type {
+		switch b["type"] {
 		case "text":
 			begin(obj{"text": ""})
-			deltas("text_delta", "text", c.draws.pieces(*b.Text)...)
+			deltas("text_delta", "text", c.draws.pieces(c.text)...)
 		case "thinking":
 			begin(obj{"thinking": "", "signature": ""})
-			deltas("thinking_delta", "thinking", c.draws.pieces(*b.Thinking)...)
-			deltas("signature_delta", "signature", b.Signature)
+			deltas("thinking_delta", "thinking", c.draws.pieces(c.reasoning)...)
+			deltas("signature_delta", "signature", signature(c.reasoning))
 		case "tool_use":
-			begin(obj{"id": b.ID, "name": b.Name, "input": obj{}})
-			deltas("input_json_delta", "partial_json", append([]string{""}, c.draws.pieces(b.raw)...)...)
+			t := calls[0]
+			calls = calls[1:]
+			begin(obj{"id": t.ID, "name": t.Name, "input": obj{}})
+			deltas("input_json_delta", "partial_json", append([]string{""}, c.draws.pieces(t.Args)...)...)
 		}
-		send("content_block_stop", obj{"index": i})
+		e.typed("content_block_stop", obj{"index": i})
 	}
-	end := obj{"stop_reason": c.stopReason("refusal"), "stop_sequence": orNil(c.stopped)}
-	if d := c.stopDetails(); d != nil {
-		end["stop_details"] = d
-	}
-	send("message_delta", obj{"delta": end, "usage": usage})
-	send("message_stop", obj{})
+	e.typed("message_delta", obj{"delta": c.ending(), "usage": c.anthropicUsage(c.made(), c.thought)})
+	e.typed("message_stop", obj{})
 	return e.frames
 }
 
-type anthropicError struct {
-	Type  string `json:"type"`
-	Error struct {
-		Type    string            `json:"type"`
-		Message string            `json:"message"`
-		Details map[string]string `json:"details,omitempty"`
-	} `json:"error"`
-	RequestID string `json:"request_id"`
-}
-
 func failAnthropic(f *failure, requestID string) any {
-	e := anthropicError{Type: "error", RequestID: requestID}
-	e.Error.Message = f.message
-	switch f.status {
-	case http.StatusNotFound:
-		e.Error.Type = "not_found_error"
-	case http.StatusRequestEntityTooLarge:
-		e.Error.Type = "request_too_large"
-	case http.StatusServiceUnavailable:
-		e.Error.Type = "api_error"
-	default:
-		e.Error.Type = "invalid_request_error"
-	}
+	kind := map[int]string{
+		http.StatusNotFound: "not_found_error", http.StatusRequestEntityTooLarge: "request_too_large", http.StatusServiceUnavailable: "api_error",
+	}[f.status]
+	e := obj{"type": cmp.Or(f.kind, kind, "invalid_request_error"), "message": f.message}
 	switch {
 	case f.code == "model_not_found":
-		e.Error.Message = "model: " + f.model
+		e["message"] = "model: " + f.model
 	case strings.HasPrefix(f.code, "thread_"):
-		e.Error.Details = map[string]string{"error_code": f.code}
+		e["details"] = obj{"error_code": f.code}
 	}
-	return e
+	return obj{"type": "error", "error": e, "request_id": requestID}
 }

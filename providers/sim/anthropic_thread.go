@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,17 +56,12 @@ func recallThread(s *service, r *http.Request, body []byte) []byte {
 	s.mu.Lock()
 	before, ok := s.threads.get(t.PreviousMessageID)
 	s.mu.Unlock()
-	switch {
-	case !ok:
-		panic(&failure{status: http.StatusNotFound, code: "thread_not_found", message: fmt.Sprintf("No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip.Runes(t.PreviousMessageID, 80))})
-	case before.left == 0:
-		panic(alreadyContinued(t.PreviousMessageID))
-	}
+	reject(!ok, http.StatusNotFound, "thread_not_found", "", "No thread state was found for previous_message_id %s. Send the full conversation with thread: {\"type\": \"create\"}.", clip.Runes(t.PreviousMessageID, 80))
+	before.refuseSpent(t.PreviousMessageID)
 	var fresh []json.RawMessage
 	refuseIf(json.Unmarshal(members["messages"], &fresh) != nil || len(fresh) == 0, "messages", "messages: at least one message is required")
-	if differing := before.differing(members); len(differing) > 0 {
-		panic(&failure{status: http.StatusBadRequest, code: "thread_fingerprint_mismatch", message: "The request does not match the thread, differing field(s): " + strings.Join(differing, ", ") + ". Send the stored values, or the full conversation with thread: {\"type\": \"create\"}."})
-	}
+	differing := before.differing(members)
+	reject(len(differing) > 0, http.StatusBadRequest, "thread_fingerprint_mismatch", "", "The request does not match the thread, differing field(s): %s. Send the stored values, or the full conversation with thread: {\"type\": \"create\"}.", strings.Join(differing, ", "))
 	for name, v := range before.fixed {
 		members[name] = v
 	}
@@ -105,8 +99,9 @@ func sameJSON(a, b json.RawMessage) bool {
 	return canonical(a) == canonical(b)
 }
 
-func alreadyContinued(id string) *failure {
-	return &failure{status: http.StatusBadRequest, code: "thread_already_continued", message: fmt.Sprintf("The response %s has already been continued. Continue from the most recent response of the thread.", clip.Runes(id, 80))}
+// refuseSpent refuses to continue a thread once more than it was issued.
+func (t thread) refuseSpent(id string) {
+	reject(t.left == 0, http.StatusBadRequest, "thread_already_continued", "", "The response %s has already been continued. Continue from the most recent response of the thread.", clip.Runes(id, 80))
 }
 
 // keepThread remembers the conversation of a request with a thread under the id of the
@@ -118,16 +113,14 @@ func keepThread(s *service, body []byte, _ modelRequest, c completion) {
 	}
 	var messages []json.RawMessage
 	_ = json.Unmarshal(members["messages"], &messages) // has been parsed
-	if blocks := slices.DeleteFunc(c.content(), func(b anthropicBlock) bool { return b.Text != nil && *b.Text == "" }); len(blocks) > 0 {
+	if blocks := slices.DeleteFunc(c.content(), func(b obj) bool { return b["text"] == "" }); len(blocks) > 0 {
 		messages = append(messages, encodeJSON(obj{"role": "assistant", "content": blocks}))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.Type == "continue" {
-		before, ok := s.threads.get(t.PreviousMessageID)
-		if !ok || before.left == 0 { // another request was faster
-			panic(alreadyContinued(t.PreviousMessageID))
-		}
+		before, _ := s.threads.get(t.PreviousMessageID)
+		before.refuseSpent(t.PreviousMessageID) // another request was faster
 		if before.left--; before.left == 0 {
 			before.messages, before.fixed = nil, nil
 		}
@@ -148,13 +141,4 @@ func keepThread(s *service, body []byte, _ modelRequest, c completion) {
 }
 
 // bytes is the size of what a thread keeps.
-func (t thread) bytes() int {
-	n := 100
-	for _, m := range t.messages {
-		n += len(m)
-	}
-	for _, v := range t.fixed {
-		n += len(v)
-	}
-	return n
-}
+func (t thread) bytes() int { return 100 + len(encodeJSON(t.messages)) + len(encodeJSON(t.fixed)) }

@@ -23,71 +23,56 @@ var bedrock = wire{
 	mark:      markBedrock,
 }
 
+// bedrockRequest is a request. As in Gemini's, the names on the wire are those of the
+// fields but for the case of letters, which encoding/json does not look at.
 type bedrockRequest struct {
 	Messages []struct {
-		Role    string         `json:"role"`
-		Content []bedrockBlock `json:"content"`
-	} `json:"messages"`
-	System          []bedrockBlock `json:"system"`
+		Role    string
+		Content []bedrockBlock
+	}
+	System          []bedrockBlock
 	InferenceConfig struct {
-		MaxTokens     *int     `json:"maxTokens"`
-		Temperature   *float64 `json:"temperature"`
-		TopP          *float64 `json:"topP"`
-		StopSequences []string `json:"stopSequences"`
-	} `json:"inferenceConfig"`
+		MaxTokens     *int
+		Temperature   *float64
+		StopSequences []string
+	}
 	ToolConfig *struct {
 		Tools []struct {
 			ToolSpec *struct {
-				Name        string `json:"name"`
-				InputSchema struct {
-					JSON json.RawMessage `json:"json"`
-				} `json:"inputSchema"`
-			} `json:"toolSpec"`
-			CachePoint json.RawMessage `json:"cachePoint"`
-		} `json:"tools"`
-		ToolChoice map[string]struct {
-			Name string `json:"name"`
-		} `json:"toolChoice"`
-	} `json:"toolConfig"`
+				Name        string
+				InputSchema struct{ JSON json.RawMessage }
+			}
+			CachePoint json.RawMessage
+		}
+		ToolChoice map[string]struct{ Name string }
+	}
 	OutputConfig *struct {
 		TextFormat struct {
-			Type      string `json:"type"`
-			Structure struct {
-				JSONSchema *struct {
-					Schema string `json:"schema"`
-				} `json:"jsonSchema"`
-			} `json:"structure"`
-		} `json:"textFormat"`
-	} `json:"outputConfig"`
+			Type      string
+			Structure struct{ JSONSchema *struct{ Schema string } }
+		}
+	}
 }
 
 // bedrockBlock is a union: exactly one member is there.
 type bedrockBlock struct {
-	Text  *string `json:"text"`
+	Text  *string
 	Image *struct {
-		Format string `json:"format"`
-		Source struct {
-			Bytes *string `json:"bytes"`
-		} `json:"source"`
-	} `json:"image"`
-	JSON    json.RawMessage `json:"json"`
+		Format string
+		Source struct{ Bytes *string }
+	}
 	ToolUse *struct {
-		ToolUseID string          `json:"toolUseId"`
-		Name      string          `json:"name"`
-		Input     json.RawMessage `json:"input"`
-	} `json:"toolUse"`
+		ToolUseID, Name string
+		Input           json.RawMessage
+	}
 	ToolResult *struct {
-		ToolUseID string         `json:"toolUseId"`
-		Content   []bedrockBlock `json:"content"`
-		Status    string         `json:"status"`
-	} `json:"toolResult"`
+		ToolUseID, Status string
+		Content           []bedrockBlock
+	}
 	ReasoningContent *struct {
-		ReasoningText *struct {
-			Text      string `json:"text"`
-			Signature string `json:"signature"`
-		} `json:"reasoningText"`
-	} `json:"reasoningContent"`
-	CachePoint json.RawMessage `json:"cachePoint"`
+		ReasoningText *struct{ Text, Signature string }
+	}
+	JSON, CachePoint json.RawMessage
 }
 
 func decodeBedrock(req *http.Request, body []byte) modelRequest {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -115,7 +116,8 @@ func parse[T any](body []byte) (r T) {
 func decodeFailure(err error) *failure {
 	var typeErr *json.UnmarshalTypeError
 	if errors.As(err, &typeErr) && typeErr.Field != "" {
-		return invalid(typeErr.Field, "Invalid type for '%s': got %s.", clip.Runes(typeErr.Field, 80), typeErr.Value)
+		field := strings.ToLower(typeErr.Field[:1]) + typeErr.Field[1:]
+		return invalid(field, "Invalid type for '%s': got %s.", clip.Runes(field, 80), typeErr.Value)
 	}
 	if errors.Is(err, errContent) {
 		return invalid("messages", "Invalid content: %s.", errContent)
@@ -148,42 +150,34 @@ func describesObject(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &m) == nil && m.Type == "object"
 }
 
-// open is the place of an object in a schema that is not closed, or, with
-// required, has properties that are not required. Enforced schemas must have
-// none; ok is false if there is one.
-func open(schema json.RawMessage, required bool) (at string, ok bool) {
+// unclosed is the place of an object in a schema that is not closed, or, with required,
+// has properties that are not required; empty if there is none. Enforced schemas must
+// have none.
+func unclosed(schema json.RawMessage, required bool) string {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
-		return "()", false
+		return "()"
 	}
-	return openIn("()", root, required)
+	return unclosedIn("()", root, required)
 }
 
-func openIn(at string, value any, required bool) (string, bool) {
-	switch v := value.(type) {
-	case []any:
-		for _, one := range v {
-			if at, ok := openIn(at, one, required); !ok {
-				return at, false
-			}
-		}
-	case map[string]any:
-		properties, _ := v["properties"].(map[string]any)
-		if v["type"] == "object" && (v["additionalProperties"] != false || required && !lists(v["required"], properties)) {
-			return at, false
-		}
-		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			if at, ok := openIn("("+name+")", properties[name], required); !ok {
-				return at, false
-			}
-		}
-		for _, key := range []string{"items", "anyOf"} {
-			if at, ok := openIn(at, v[key], required); !ok {
-				return at, false
-			}
-		}
+func unclosedIn(at string, value any, required bool) (found string) {
+	list, _ := value.([]any)
+	for _, one := range list {
+		found = cmp.Or(found, unclosedIn(at, one, required))
 	}
-	return "", true
+	object, ok := value.(map[string]any)
+	if !ok {
+		return found
+	}
+	properties, _ := object["properties"].(map[string]any)
+	if object["type"] == "object" && (object["additionalProperties"] != false || required && !lists(object["required"], properties)) {
+		return at
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		found = cmp.Or(found, unclosedIn("("+name+")", properties[name], required))
+	}
+	return cmp.Or(found, unclosedIn(at, object["items"], required), unclosedIn(at, object["anyOf"], required))
 }
 
 // lists reports whether a list of required names has all properties.

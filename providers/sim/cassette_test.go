@@ -40,8 +40,8 @@ type recording struct {
 	}
 }
 
-// saidAgain asks the simulator what a cassette asked it and compares its replies byte
-// for byte; it returns how many there were.
+// saidAgain asks the simulator what a cassette asked it and compares its replies, whose
+// members may come in another order; it returns how many there were.
 func saidAgain(t *testing.T, h http.Handler, name string, data []byte) int {
 	t.Helper()
 	var r recording
@@ -56,14 +56,13 @@ func saidAgain(t *testing.T, h http.Handler, name string, data []byte) int {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, req)
 		require.Equal(t, x.Response.Code, w.Code, "%s, exchange %d", name, i)
-		require.Equal(t, x.Response.Body, w.Body.String(), "%s, exchange %d", name, i)
+		require.JSONEq(t, x.Response.Body, w.Body.String(), "%s, exchange %d", name, i)
 	}
 	return len(r.Interactions)
 }
 
 // TestCassettesAreWhatTheSimulatorSays: every shipped cassette was recorded with
-// seed 1, and the simulator still gives its replies to its requests, byte for
-// byte.
+// seed 1, and the simulator still gives its replies to its requests.
 func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "goldens", "counts", "cassettes", "*", "*", "*.yaml"))
 	require.NoError(t, err)

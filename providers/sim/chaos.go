@@ -133,7 +133,8 @@ func chaos(seed int64, list []faultRate, next http.Handler) http.Handler {
 		}
 		w.Header().Set(ChaosHeader, c.Name)
 		w.Header()["Date"] = nil
-		c.act(&fault{w: w, r: r, next: next, vendor: wireOf(r).vendor()})
+		wr := wireOf(r)
+		c.act(&fault{w: w, r: r, next: next, wire: wr, vendor: wr.vendor()})
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 // cutting is a Chaos that sends a part of a reply: of a stream at frames, of a
 // whole one at body.
 func cutting(name, does, whole, stream string, frames func(*fault, [][]byte), body func(*fault, []byte)) Chaos {
-	c := Chaos{Name: name, Does: does, act: func(m *fault) {
+	return Chaos{Name: name, Does: does, Whole: kinds(whole), Stream: kinds(stream), act: func(m *fault) {
 		if r, ok := m.reply(); !ok {
 			return
 		} else if f := r.frames(); f != nil {
@@ -21,13 +21,6 @@ func cutting(name, does, whole, stream string, frames func(*fault, [][]byte), bo
 			body(m, r.body.Bytes())
 		}
 	}}
-	if whole != "" {
-		c.Whole = kinds(whole)
-	}
-	if stream != "" {
-		c.Stream = kinds(stream)
-	}
-	return c
 }
 
 // intact leaves a reply that is no stream as it is.
@@ -84,7 +77,7 @@ func garblings() []Chaos {
 		return func(m *fault) { m.w.Header().Set("Content-Type", media); m.send(0, []byte(body)) }
 	}
 	inside := Chaos{Name: "error-in-200", Does: "200 with the vendor's words for overloaded", Whole: kinds("overloaded"), Stream: kinds("overloaded")}
-	inside.act = func(m *fault) { m.sendError(200, "application/json", vendorError(m.vendor, busy)) }
+	inside.act = func(m *fault) { m.sendError(200, "application/json", m.errorBody(busy)) }
 	hollow := cutting("no-choices", "200 without the part that holds the answer, such as choices or content; the usage is there", "malformed", "",
 		func(m *fault, f [][]byte) { m.send(0, f...) },
 		func(m *fault, b []byte) { m.send(0, without(b, answers)) })
@@ -118,11 +111,7 @@ func without(body []byte, fields []string) []byte {
 	for _, name := range fields {
 		delete(object, name)
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		return []byte("{}")
-	}
-	return text
+	return encodeJSON(object)
 }
 
 // frame makes a frame of the wire's stream of data; event names it where the
@@ -144,13 +133,13 @@ func (m *fault) frame(event, data string) []byte {
 func (m *fault) failing() []byte {
 	switch m.vendor {
 	case "bedrock":
-		return awsFrame(vendorError(m.vendor, busy), [2]string{":message-type", "exception"}, [2]string{":exception-type", "serviceUnavailableException"}, [2]string{":content-type", "application/json"})
+		return awsFrame(m.errorBody(busy), [2]string{":message-type", "exception"}, [2]string{":exception-type", "serviceUnavailableException"}, [2]string{":content-type", "application/json"})
 	case "openai-responses":
 		return m.frame("error", `{"type":"error","code":"server_error","message":"The server had an error.","param":null,"sequence_number":99}`)
 	case "cohere":
 		return m.frame("message-end", `{"type":"message-end","delta":{"error":"The model is overloaded.","finish_reason":"ERROR"}}`)
 	}
-	return m.frame("error", string(vendorError(m.vendor, busy)))
+	return m.frame("error", string(m.errorBody(busy)))
 }
 
 // padding is a frame of no meaning that is larger than any client should take.
@@ -207,7 +196,7 @@ func harmless() []Chaos {
 		}),
 		odd("gzip", "compressed, if the client takes that", zipped),
 		cutting("keepalive", "comments, pings or blank lines between the frames of a stream", "", "",
-			func(m *fault, f [][]byte) { m.send(0, interleave(f, m.filler())...) }, intact),
+			func(m *fault, f [][]byte) { m.send(0, bytes.Join(f, m.filler())) }, intact),
 		cutting("duplicate-finish", "the frame of a stream that says why the model stopped comes twice", "", "",
 			func(m *fault, f [][]byte) {
 				m.send(0, slices.Insert(slices.Clone(f), endFrame(f)+1, m.justEnd(f[endFrame(f)]))...)

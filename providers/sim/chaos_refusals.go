@@ -1,9 +1,8 @@
 package sim
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -15,8 +14,10 @@ type trouble struct {
 	detail any // of Google, besides
 }
 
-// kinds makes the list of classes that a Chaos has.
-func kinds(k ...string) []string { return k }
+// kinds makes the list of classes that a Chaos has; "" is none.
+func kinds(k ...string) []string {
+	return slices.DeleteFunc(k, func(kind string) bool { return kind == "" })
+}
 
 // refusal is a Chaos that answers with an error before any model is asked.
 func refusal(name, does, kind string, wait time.Duration, act func(*fault)) Chaos {
@@ -52,7 +53,13 @@ func refusals() []Chaos {
 		refusal("not-found", "404", "not_found", 0, with(trouble{404, "not_found", "The model does not exist.", nil})),
 		refusal("bad-request", "400", "invalid_request", 0, with(trouble{400, "invalid_request", "A field of the request is not valid.", nil})),
 		refusal("context-length", "the vendor's words for a prompt that is too long", "context_length", 0,
-			func(m *fault) { m.refuse(tooLong(m.vendor)) }),
+			func(m *fault) {
+				t := trouble{400, "context_length", tooLongTexts[m.vendor], nil}
+				if m.vendor == tgi.name {
+					t.status = 422
+				}
+				m.refuse(t)
+			}),
 		refusal("refused", "400, the vendor's words for a prompt or an answer that its filter blocked", "refused", 0,
 			func(m *fault) { m.refuse(trouble{400, "refused", "Output blocked by content filtering policy", nil}) }),
 		refusal("request-timeout", "408", "timeout", 0, with(trouble{408, "timeout", "The request took too long to arrive.", nil})),
@@ -75,7 +82,7 @@ func spent(vendor string) trouble {
 		t.status, t.text = 400, "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."
 	case "gemini":
 		t.status = 429
-		t.detail = []any{map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]string{
+		t.detail = []any{obj{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []obj{{
 			"quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
 			"quotaId":     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "50",
 		}}}}
@@ -100,15 +107,6 @@ var tooLongTexts = map[string]string{
 	"openai":           "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
 }
 
-// tooLong refuses a prompt that is too long.
-func tooLong(vendor string) trouble {
-	t := trouble{status: 400, kind: "context_length", text: tooLongTexts[vendor]}
-	if vendor == "tgi" {
-		t.status = 422
-	}
-	return t
-}
-
 // limit refuses with a vendor's own way to say when to come back.
 func (m *fault) limit(t trouble) {
 	h := m.w.Header()
@@ -123,7 +121,7 @@ func (m *fault) limit(t trouble) {
 			h.Set("Anthropic-Ratelimit-"+name, value)
 		}
 	case "gemini":
-		t.detail = []any{map[string]string{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3s"}}
+		t.detail = []any{obj{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3s"}}
 	}
 	m.refuse(t)
 }
@@ -137,7 +135,7 @@ func (m *fault) refuse(t trouble) {
 		}
 		m.w.Header().Set("X-Amzn-Errortype", name)
 	}
-	m.sendError(t.status, "application/json", vendorError(m.vendor, t))
+	m.sendError(t.status, "application/json", m.errorBody(t))
 }
 
 func (m *fault) sendError(status int, media string, body []byte) {
@@ -171,51 +169,22 @@ var vendorWords = map[string]map[string]string{
 	"tgi": {"overloaded": "overloaded", "context_length": "validation", "invalid_request": "validation"},
 }
 
-// vendorError is the body of an error.
-func vendorError(vendor string, t trouble) []byte {
-	word := func(other string) string {
-		if w, ok := vendorWords[vendor][t.kind]; ok {
-			return w
-		}
-		return other
+// errorBody is the body of an error as the wire puts it.
+func (m *fault) errorBody(t trouble) []byte {
+	vendor := m.wire.name
+	if vendor == responses.name {
+		vendor = openAI.name
 	}
-	var body any
-	switch vendor {
-	case "anthropic":
-		e := anthropicError{Type: "error", RequestID: "req_simchaos"}
-		e.Error.Type, e.Error.Message = word("invalid_request_error"), t.text
-		body = e
-	case "gemini":
-		type inner struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-			Status  string `json:"status"`
-			Details any    `json:"details,omitempty"`
+	word := vendorWords[vendor][t.kind]
+	f := &failure{status: t.status, kind: word, message: t.text, detail: t.detail}
+	switch {
+	case vendor == openAI.name:
+		f.code = word
+		if t.kind != "overloaded" && t.kind != "rate_limit" && t.kind != "quota" {
+			f.kind = "invalid_request_error"
 		}
-		body = map[string]inner{"error": {t.status, t.text, word("INVALID_ARGUMENT"), t.detail}}
-	case "bedrock":
-		body = map[string]string{"message": t.text}
-	case "ollama":
-		body = map[string]string{"error": t.text}
-	case "cohere":
-		body = map[string]string{"id": "req_simchaos", "message": t.text}
-	case "tgi":
-		e := map[string]string{"error": t.text}
-		if kind := word(""); kind != "" { // otherwise it is the proxy that speaks
-			e["error_type"] = kind
-		}
-		body = e
-	default:
-		vendor = "openai"
-		kind := "invalid_request_error"
-		if t.kind == "overloaded" || t.kind == "rate_limit" || t.kind == "quota" {
-			kind = word("")
-		}
-		body = openAIError{Error: openAIErrorBody{Message: t.text, Type: kind, Code: orNil(word(""))}}
+	case vendor == tgi.name && word == "": // it is the proxy that speaks
+		return encodeJSON(obj{"error": t.text})
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Appendf(nil, "%d %s", t.status, http.StatusText(t.status))
-	}
-	return text
+	return encodeJSON(m.wire.fail(f, "req_simchaos"))
 }

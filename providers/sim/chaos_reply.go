@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,6 +15,7 @@ type fault struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	next   http.Handler
+	wire   wire
 	vendor string
 }
 
@@ -107,18 +109,6 @@ func (c *captured) frames() [][]byte {
 	return frames
 }
 
-// interleave puts filler between the frames, but not behind the last.
-func interleave(frames [][]byte, filler []byte) [][]byte {
-	var out [][]byte
-	for i, f := range frames {
-		if i > 0 {
-			out = append(out, filler)
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
 // endWords stand in the frame that says why a model stopped, of any wire.
 var endWords = [][]byte{
 	[]byte(`"finish_reason":"`), []byte(`"stop_reason":"`), []byte(`"finishReason":"`), []byte(`"stopReason":"`),
@@ -134,11 +124,8 @@ var argsWords = [][]byte{
 func speakers(frames [][]byte, words [][]byte) []int {
 	var found []int
 	for i, f := range frames {
-		for _, w := range words {
-			if bytes.Contains(f, w) {
-				found = append(found, i)
-				break
-			}
+		if slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(f, w) }) {
+			found = append(found, i)
 		}
 	}
 	return found

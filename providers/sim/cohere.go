@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -59,9 +58,8 @@ type coherePart struct {
 
 func decodeCohere(_ *http.Request, body []byte) modelRequest {
 	r := parse[cohereRequest](body)
-	if name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history"); name != "" {
-		panic(&failure{status: http.StatusUnprocessableEntity, message: fmt.Sprintf("unknown field: parameter '%s' is not a valid field", name)})
-	}
+	name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history")
+	reject(name != "", http.StatusUnprocessableEntity, "", "", "unknown field: parameter '%s' is not a valid field", name)
 	refuseIf(r.Model == "", "model", "invalid request: model is required")
 	refuseIf(len(r.Messages) == 0, "messages", "invalid request: messages must be at least 1 item long")
 	refuseIf(r.MaxTokens != nil && *r.MaxTokens < 1, "max_tokens", "invalid request: max_tokens must be greater than 0")
@@ -80,7 +78,7 @@ func decodeCohere(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// into adds a message to the inquiry.
+// into adds a message to the request.
 func (m cohereMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 	refuseIf(!m.Content.given && (!out.own || len(m.ToolCalls) == 0), "messages", "invalid request: messages[%d].content is required", i)
@@ -201,20 +199,12 @@ func (c completion) cohereContent() []obj {
 	return parts
 }
 
-func cohereCall(t invocation, args string) obj {
-	return obj{"id": t.ID, "type": "function", "function": obj{"name": t.Name, "arguments": args}}
-}
-
 func encodeCohere(_ modelRequest, c completion) any {
 	message := obj{"role": "assistant"}
 	if parts := c.cohereContent(); parts != nil {
 		message["content"] = parts
 	}
-	var calls []obj
-	for _, t := range c.identify("call_sim") {
-		calls = append(calls, cohereCall(t, t.Args))
-	}
-	if calls != nil {
+	if calls := c.functionCalls(); calls != nil {
 		message["tool_calls"] = calls
 	}
 	return obj{"id": c.draws.id("sim"), "message": message, "finish_reason": c.cohereFinish(), "usage": c.cohereUsage()}
@@ -223,14 +213,10 @@ func encodeCohere(_ modelRequest, c completion) any {
 // streamCohere makes the events of each part between those of the message.
 func streamCohere(_ modelRequest, c completion) [][]byte {
 	var e events
-	send := func(kind string, members obj) {
-		members["type"] = kind
-		e.send(kind, members)
-	}
 	part := func(kind string, i int, name string, v any) {
-		send(kind, obj{"index": i, "delta": obj{"message": obj{name: v}}})
+		e.typed(kind, obj{"index": i, "delta": obj{"message": obj{name: v}}})
 	}
-	send("message-start", obj{"id": c.draws.id("sim"), "delta": obj{"message": obj{"role": "assistant", "content": []obj{}, "tool_plan": "", "tool_calls": []obj{}, "citations": []obj{}}}})
+	e.typed("message-start", obj{"id": c.draws.id("sim"), "delta": obj{"message": obj{"role": "assistant", "content": []obj{}, "tool_plan": "", "tool_calls": []obj{}, "citations": []obj{}}}})
 	for i, p := range c.cohereContent() {
 		name, _ := p["type"].(string)
 		whole, _ := p[name].(string)
@@ -238,16 +224,16 @@ func streamCohere(_ modelRequest, c completion) [][]byte {
 		for _, piece := range c.draws.pieces(whole) {
 			part("content-delta", i, "content", obj{name: piece})
 		}
-		send("content-end", obj{"index": i})
+		e.typed("content-end", obj{"index": i})
 	}
 	for i, t := range c.identify("call_sim") {
-		part("tool-call-start", i, "tool_calls", cohereCall(t, ""))
+		part("tool-call-start", i, "tool_calls", functionCall(t, ""))
 		for _, piece := range c.draws.pieces(t.Args) {
 			part("tool-call-delta", i, "tool_calls", obj{"function": obj{"arguments": piece}})
 		}
-		send("tool-call-end", obj{"index": i})
+		e.typed("tool-call-end", obj{"index": i})
 	}
-	send("message-end", obj{"id": c.draws.id("sim"), "delta": obj{"finish_reason": c.cohereFinish(), "usage": c.cohereUsage()}})
+	e.typed("message-end", obj{"id": c.draws.id("sim"), "delta": obj{"finish_reason": c.cohereFinish(), "usage": c.cohereUsage()}})
 	return append(e.frames, done)
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,59 +23,48 @@ var gemini = wire{
 }
 
 type geminiRequest struct {
-	Contents          []geminiContent `json:"contents"`
-	SystemInstruction *geminiContent  `json:"systemInstruction"`
+	Contents          []geminiContent
+	SystemInstruction *geminiContent
 	GenerationConfig  struct {
-		MaxOutputTokens    *int            `json:"maxOutputTokens"`
-		Temperature        *float64        `json:"temperature"`
-		Seed               *int64          `json:"seed"`
-		StopSequences      []string        `json:"stopSequences"`
-		CandidateCount     *int            `json:"candidateCount"`
-		ResponseMimeType   string          `json:"responseMimeType"`
-		ResponseSchema     json.RawMessage `json:"responseSchema"`
-		ResponseJSONSchema json.RawMessage `json:"responseJsonSchema"`
-	} `json:"generationConfig"`
+		MaxOutputTokens, CandidateCount    *int
+		Temperature                        *float64
+		Seed                               *int64
+		StopSequences                      []string
+		ResponseMimeType                   string
+		ResponseSchema, ResponseJSONSchema json.RawMessage
+	}
 	Tools []struct {
 		FunctionDeclarations []struct {
-			Name                 string          `json:"name"`
-			Parameters           json.RawMessage `json:"parameters"`
-			ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
-		} `json:"functionDeclarations"`
-	} `json:"tools"`
+			Name                             string
+			Parameters, ParametersJSONSchema json.RawMessage
+		}
+	}
 	ToolConfig *struct {
 		FunctionCallingConfig struct {
-			Mode                 string   `json:"mode"`
-			AllowedFunctionNames []string `json:"allowedFunctionNames"`
-		} `json:"functionCallingConfig"`
-	} `json:"toolConfig"`
+			Mode                 string
+			AllowedFunctionNames []string
+		}
+	}
 }
 
 type geminiContent struct {
-	Role  string       `json:"role"`
-	Parts []geminiPart `json:"parts"`
+	Role  string
+	Parts []geminiPart
 }
 
 type geminiPart struct {
-	Text       *string `json:"text"`
-	Thought    bool    `json:"thought"`
-	InlineData *struct {
-		MimeType string `json:"mimeType"`
-		Data     string `json:"data"`
-	} `json:"inlineData"`
-	FileData *struct {
-		MimeType string `json:"mimeType"`
-		FileURI  string `json:"fileUri"`
-	} `json:"fileData"`
+	Text         *string
+	Thought      bool
+	InlineData   *struct{ MimeType, Data string }
+	FileData     *struct{ MimeType, FileURI string }
 	FunctionCall *struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"functionCall"`
+		ID, Name string
+		Args     json.RawMessage
+	}
 	FunctionResponse *struct {
-		ID       string          `json:"id"`
-		Name     string          `json:"name"`
-		Response json.RawMessage `json:"response"`
-	} `json:"functionResponse"`
+		ID, Name string
+		Response json.RawMessage
+	}
 }
 
 // The members of a request and its generationConfig; any other is refused.
@@ -88,9 +78,7 @@ var (
 
 func decodeGemini(req *http.Request, body []byte) modelRequest {
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
-	if method != "generateContent" && method != "streamGenerateContent" {
-		panic(&failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Requested entity was not found: method %s", clip.Runes(method, 40))})
-	}
+	reject(method != "generateContent" && method != "streamGenerateContent", http.StatusNotFound, "unknown_url", "", "Requested entity was not found: method %s", clip.Runes(method, 40))
 	r := parse[geminiRequest](body)
 	checkGemini(body, r)
 	g := r.GenerationConfig
@@ -325,12 +313,13 @@ func failGemini(f *failure, _ string) any {
 		http.StatusMethodNotAllowed: "INVALID_ARGUMENT", http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
 		http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 	}[f.status]
-	if status == "" {
-		status = "UNKNOWN"
-	}
 	message := f.message
 	if f.code == "model_not_found" {
 		message = "models/" + f.model + " is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods."
 	}
-	return obj{"error": obj{"code": f.status, "message": message, "status": status}}
+	e := obj{"code": f.status, "message": message, "status": cmp.Or(f.kind, status, "UNKNOWN")}
+	if f.detail != nil {
+		e["details"] = f.detail
+	}
+	return obj{"error": e}
 }

@@ -35,6 +35,8 @@ type failure struct {
 	status  int
 	code    string // OpenAI's code, such as model_not_found, or Anthropic's error_code
 	param   string
+	kind    string // the wire's word for it, if the status does not tell
+	detail  any    // of Google, besides
 	model   string // the unknown model, with model_not_found
 	message string
 }
@@ -50,6 +52,13 @@ func refuse(param, format string, args ...any) { panic(invalid(param, format, ar
 func refuseIf(wrong bool, param, format string, args ...any) {
 	if wrong {
 		refuse(param, format, args...)
+	}
+}
+
+// reject refuses under a condition, with a status and a code.
+func reject(wrong bool, status int, code, param, format string, args ...any) {
+	if wrong {
+		panic(&failure{status: status, code: code, param: param, message: fmt.Sprintf(format, args...)})
 	}
 }
 

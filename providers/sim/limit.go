@@ -111,7 +111,8 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	vendor := wireOf(r).vendor()
+	wr := wireOf(r)
+	vendor := wr.vendor()
 	tokens := float64((len(body) + 3) / 4)
 	if vendor == "openai" || vendor == "openai-responses" {
 		vendor = "openai"
@@ -121,7 +122,7 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, wait := l.take(vendor, tokens, now)
 	a.state(w.Header(), vendor, now)
 	if wait > 0 {
-		a.refuse(w, vendor, wait)
+		a.refuse(&fault{w: w, wire: wr, vendor: vendor}, wait)
 		return
 	}
 	l.next.ServeHTTP(w, r)
@@ -192,40 +193,34 @@ func (a account) state(h http.Header, vendor string, now time.Time) {
 }
 
 // refuse answers 429 as a vendor does.
-func (a account) refuse(w http.ResponseWriter, vendor string, wait time.Duration) {
-	m := &fault{w: w, vendor: vendor}
-	w.Header()["Date"] = nil
+func (a account) refuse(m *fault, wait time.Duration) {
+	h := m.w.Header()
+	h["Date"] = nil
 	t := trouble{status: http.StatusTooManyRequests, kind: "rate_limit", text: "Rate limit reached, please slow down."}
 	what, name, size := "requests", "RPM", a.requests.size
 	if a.requests.until(1) == 0 {
 		what, name, size = "tokens", "TPM", a.tokens.size
 	}
 	seconds := strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10)
-	switch vendor {
+	switch m.vendor {
 	case "openai":
-		w.Header().Set("Retry-After", seconds)
-		w.Header().Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(wait.Seconds()*1000)), 10))
-		m.sendError(t.status, "application/json", openAILimit(fmt.Sprintf(
-			"Rate limit reached on %s per min (%s): Limit %.0f. Please try again in %v.", what, name, size, wait.Round(time.Millisecond)), what))
+		h.Set("Retry-After", seconds)
+		h.Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(wait.Seconds()*1000)), 10))
+		text := fmt.Sprintf("Rate limit reached on %s per min (%s): Limit %.0f. Please try again in %v.", what, name, size, wait.Round(time.Millisecond))
+		m.sendError(t.status, "application/json", encodeJSON(failOpenAI(&failure{message: text, kind: what, code: "rate_limit_exceeded"}, "")))
 		return
 	case "anthropic":
-		w.Header().Set("Retry-After", seconds)
+		h.Set("Retry-After", seconds)
 		t.text = fmt.Sprintf("This request would exceed the rate limit of %.0f %s per minute.", size, strings.Replace(what, "tokens", "input tokens", 1))
 	case "gemini":
 		t.text = fmt.Sprintf("You exceeded your current rate limit. Please retry in %vs.", wait.Seconds())
 		t.detail = []any{
-			map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]string{
+			obj{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []obj{{
 				"quotaMetric": "generativelanguage.googleapis.com/generate_content_paid_tier_" + what,
 				"quotaId":     "GenerateContentPaidTier" + strings.ToUpper(what[:1]) + what[1:] + "PerMinutePerProjectPerModel", "quotaValue": fmt.Sprintf("%.0f", size),
 			}}},
-			map[string]string{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": strconv.FormatFloat(wait.Seconds(), 'f', -1, 64) + "s"},
+			obj{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": strconv.FormatFloat(wait.Seconds(), 'f', -1, 64) + "s"},
 		}
 	}
 	m.refuse(t)
-}
-
-// openAILimit is the body of OpenAI's refusal: its type says what ran out.
-func openAILimit(text, what string) []byte {
-	body, _ := json.Marshal(openAIError{Error: openAIErrorBody{Message: text, Type: what, Code: orNil("rate_limit_exceeded")}}) // plain strings
-	return body
 }

@@ -81,7 +81,7 @@ func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// into adds a message to the inquiry.
+// into adds a message to the request.
 func (m ollamaMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
 	for _, data := range m.Images {

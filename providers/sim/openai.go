@@ -94,7 +94,7 @@ func (r openAIRequest) check(body []byte) {
 	refuseIf(len(r.Stop) > 4, "stop", "Invalid 'stop': at most 4 sequences.")
 }
 
-// into adds a message to the inquiry.
+// into adds a message to the request.
 func (m openAIRequestTurn) into(q *modelRequest, i int) {
 	refuseIf(!m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == ""),
 		"messages", "Invalid value for 'messages[%d].content': expected a string.", i)
@@ -133,9 +133,7 @@ func (m openAIRequestTurn) read(out *utterance) {
 			out.text += *p.Refusal
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
 			picture, ok := pictureAt(p.ImageURL.URL)
-			if !ok {
-				panic(&failure{status: http.StatusBadRequest, param: at, code: "invalid_image_format", message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']."})
-			}
+			reject(!ok, http.StatusBadRequest, "invalid_image_format", at, "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].")
 			out.images = append(out.images, picture)
 		default:
 			refuse(at, "Invalid content part '%s' in '%s': a message of this role has parts of type 'text'%s.", clip.Runes(p.Type, 40), at, map[bool]string{true: " and 'image_url'"}[m.Role == "user"])
@@ -248,14 +246,14 @@ func (r openAIRequest) form(q *modelRequest) {
 
 // check refuses a format without a name, and a schema that cannot be kept to.
 func (s schemaFormat) check(at, schemaAt string, strict bool) {
-	unclosed, closed := open(s.Schema, true)
+	open := unclosed(s.Schema, true)
 	refuseIf(s.Name == "", at+".name", "Missing required parameter: '%s.name'.", at)
 	refuseIf(!describesObject(s.Schema), schemaAt, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
-	refuseIf(strict && !closed,
-		schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(unclosed, 80))
+	refuseIf(strict && open != "",
+		schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(open, 80))
 }
 
-// openAIToolCall is the call in a reply; its arguments are text.
+// openAIToolCall is a call that a model made earlier; its arguments are text.
 type openAIToolCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -263,18 +261,4 @@ type openAIToolCall struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
-}
-
-// message writes what was said into a message.
-func (c completion) message() openAIMessage {
-	m := openAIMessage{Role: "assistant", Annotations: []struct{}{}, Refusal: orNil(c.refusal)}
-	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
-		m.Content = &c.text
-	}
-	for _, t := range c.identify("call_sim") {
-		call := openAIToolCall{ID: t.ID, Type: "function"}
-		call.Function.Name, call.Function.Arguments = t.Name, t.Args
-		m.ToolCalls = append(m.ToolCalls, call)
-	}
-	return m
 }

@@ -1,63 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 )
-
-type openAIReply struct {
-	ID                string         `json:"id"`
-	Object            string         `json:"object"`
-	Created           int64          `json:"created"`
-	Model             string         `json:"model"`
-	Choices           []openAIChoice `json:"choices"`
-	Usage             openAIUsage    `json:"usage"`
-	ServiceTier       string         `json:"service_tier"`
-	SystemFingerprint string         `json:"system_fingerprint"`
-}
-
-type openAIChoice struct {
-	Index        int           `json:"index"`
-	Message      openAIMessage `json:"message"`
-	Logprobs     *struct{}     `json:"logprobs"`
-	FinishReason string        `json:"finish_reason"`
-}
-
-type openAIMessage struct {
-	Role        string           `json:"role"`
-	Content     *string          `json:"content"` // null beside a call
-	ToolCalls   []openAIToolCall `json:"tool_calls,omitempty"`
-	Refusal     *string          `json:"refusal"`
-	Annotations []struct{}       `json:"annotations"`
-}
-
-type openAIUsage struct {
-	PromptTokens        int `json:"prompt_tokens"`
-	CompletionTokens    int `json:"completion_tokens"`
-	TotalTokens         int `json:"total_tokens"`
-	PromptTokensDetails struct {
-		CachedTokens     int `json:"cached_tokens"`
-		CacheWriteTokens int `json:"cache_write_tokens,omitempty"`
-		AudioTokens      int `json:"audio_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionTokensDetails struct {
-		ReasoningTokens          int `json:"reasoning_tokens"`
-		AudioTokens              int `json:"audio_tokens"`
-		AcceptedPredictionTokens int `json:"accepted_prediction_tokens"`
-		RejectedPredictionTokens int `json:"rejected_prediction_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-type openAIError struct {
-	Error openAIErrorBody `json:"error"`
-}
-
-type openAIErrorBody struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"`
-	Code    *string `json:"code"`
-}
 
 // finishOpenAI is why it ended. A call that was forced by name is a stop.
 func finishOpenAI(q modelRequest, c completion) string {
@@ -70,22 +17,46 @@ func finishOpenAI(q modelRequest, c completion) string {
 	return "stop"
 }
 
-func (c completion) openAIUsage() openAIUsage {
-	u := openAIUsage{PromptTokens: c.in, CompletionTokens: c.made(), TotalTokens: c.in + c.made()}
-	u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens = c.read, c.write
-	u.CompletionTokensDetails.ReasoningTokens = c.thought
-	return u
+func (c completion) openAIUsage() obj {
+	input := obj{"cached_tokens": c.read, "audio_tokens": 0}
+	if c.write > 0 {
+		input["cache_write_tokens"] = c.write
+	}
+	return obj{
+		"prompt_tokens": c.in, "completion_tokens": c.made(), "total_tokens": c.in + c.made(), "prompt_tokens_details": input,
+		"completion_tokens_details": obj{"reasoning_tokens": c.thought, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
+	}
+}
+
+// message is what was said as one message.
+func (c completion) message() obj {
+	m := obj{"role": "assistant", "content": nil, "refusal": orNil(c.refusal), "annotations": []obj{}}
+	if c.text != "" || len(c.calls) == 0 && c.refusal == "" {
+		m["content"] = c.text
+	}
+	if calls := c.functionCalls(); calls != nil {
+		m["tool_calls"] = calls
+	}
+	return m
+}
+
+// functionCalls are the calls in a reply; their arguments are text.
+func (c completion) functionCalls() (calls []obj) {
+	for _, t := range c.identify("call_sim") {
+		calls = append(calls, functionCall(t, t.Args))
+	}
+	return calls
+}
+
+func functionCall(t invocation, args string) obj {
+	return obj{"id": t.ID, "type": "function", "function": obj{"name": t.Name, "arguments": args}}
 }
 
 func encodeOpenAI(q modelRequest, c completion) any {
-	return openAIReply{
-		ID: c.draws.id("chatcmpl-sim"), Object: "chat.completion", Created: c.draws.created(), Model: c.served,
-		Choices: []openAIChoice{{
-			Message:      c.message(),
-			FinishReason: finishOpenAI(q, c),
-		}},
-		Usage:       c.openAIUsage(),
-		ServiceTier: "default", SystemFingerprint: "simulated",
+	return obj{
+		"id": c.draws.id("chatcmpl-sim"), "object": "chat.completion", "created": c.draws.created(), "model": c.served,
+		"choices": []obj{{"index": 0, "message": c.message(), "logprobs": nil, "finish_reason": finishOpenAI(q, c)}},
+		"usage":   c.openAIUsage(), "service_tier": "default", "system_fingerprint": "simulated",
 	}
 }
 
@@ -115,7 +86,7 @@ func streamOpenAI(q modelRequest, c completion) [][]byte {
 		send([]obj{{"index": 0, "delta": d, "logprobs": nil, "finish_reason": finish}}, nil)
 	}
 	first := obj{"role": "assistant", "content": "", "refusal": nil}
-	if m := c.message(); m.Content == nil {
+	if c.message()["content"] == nil {
 		first["content"] = nil
 	}
 	delta(first, nil)
@@ -126,7 +97,9 @@ func streamOpenAI(q modelRequest, c completion) [][]byte {
 		delta(obj{"refusal": p}, nil)
 	}
 	for i, t := range c.identify("call_sim") {
-		delta(obj{"tool_calls": []obj{{"index": i, "id": t.ID, "type": "function", "function": obj{"name": t.Name, "arguments": ""}}}}, nil)
+		call := functionCall(t, "")
+		call["index"] = i
+		delta(obj{"tool_calls": []obj{call}}, nil)
 		for _, p := range c.draws.pieces(t.Args) {
 			delta(obj{"tool_calls": []obj{{"index": i, "function": obj{"arguments": p}}}}, nil)
 		}
@@ -143,7 +116,7 @@ func failOpenAI(f *failure, _ string) any {
 	if f.status >= 500 {
 		kind = "server_error"
 	}
-	return openAIError{Error: openAIErrorBody{Message: f.message, Type: kind, Param: orNil(f.param), Code: orNil(f.code)}}
+	return obj{"error": obj{"message": f.message, "type": cmp.Or(f.kind, kind), "param": orNil(f.param), "code": orNil(f.code)}}
 }
 
 // orNil is s, or null where the wire has null for nothing.

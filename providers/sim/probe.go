@@ -43,7 +43,7 @@ const maxFill = 20000
 
 // obedience is the carrying out of directives.
 type obedience struct {
-	inquiry *modelRequest
+	request *modelRequest
 	reply   *completion
 	images  []picture
 	results []result
@@ -60,7 +60,7 @@ func (q *modelRequest) obey(c *completion) {
 	if at < 0 {
 		return
 	}
-	o := obedience{inquiry: q, reply: c, images: q.messages[at].images}
+	o := obedience{request: q, reply: c, images: q.messages[at].images}
 	stage := 0
 	for _, m := range q.messages[at+1:] {
 		if m.own {
@@ -128,10 +128,10 @@ func (o *obedience) do(line string) {
 			o.line(r.name + how + r.text)
 		}
 	case "system":
-		o.line(o.inquiry.system)
+		o.line(o.request.system)
 	case "settings":
-		o.line(o.inquiry.settings())
-		o.inquiry.stop = nil
+		o.line(o.request.settings())
+		o.request.stop = nil
 	case "fill":
 		o.fill(line, rest)
 	case "cached":
@@ -168,7 +168,7 @@ func (o *obedience) line(text string) {
 
 func (o *obedience) call(rest string) {
 	name, args, _ := strings.Cut(rest, " ")
-	q := o.inquiry
+	q := o.request
 	switch {
 	case !slices.Contains(q.tools, name), q.choice == choiceNone, q.choice == choiceNamed && name != q.tool:
 		o.line("no tool " + name)

@@ -105,22 +105,16 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 
 // check looks at what needs no reading.
 func (r responsesRequest) check(body []byte) {
-	if name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system"); name != "" {
-		panic(&failure{status: http.StatusBadRequest, code: "unknown_parameter", param: name, message: fmt.Sprintf("Unknown parameter: '%s'.", name)})
-	}
-	if r.Model == nil || *r.Model == "" {
-		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "model", message: "Missing required parameter: 'model'."})
-	}
-	if r.Input.text == nil && len(r.Input.parts) == 0 {
-		panic(&failure{status: http.StatusBadRequest, code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'."})
-	}
-	if r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16 {
-		panic(&failure{status: http.StatusBadRequest, code: "integer_below_min_value", param: "max_output_tokens", message: fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", *r.MaxOutputTokens)})
-	}
+	name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system")
+	reject(name != "", http.StatusBadRequest, "unknown_parameter", name, "Unknown parameter: '%s'.", name)
+	reject(value(r.Model) == "", http.StatusBadRequest, "missing_required_parameter", "model", "Missing required parameter: 'model'.")
+	reject(r.Input.text == nil && len(r.Input.parts) == 0, http.StatusBadRequest, "missing_required_parameter", "input", "Missing required parameter: 'input'.")
+	reject(r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16, http.StatusBadRequest, "integer_below_min_value", "max_output_tokens",
+		"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", value(r.MaxOutputTokens))
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")
 }
 
-// into adds an item to the inquiry. The model's items that follow each other are
+// into adds an item to the request. The model's items that follow each other are
 // one turn of it.
 func (m responsesItem) into(q *modelRequest, i int) {
 	at := fmt.Sprintf("input[%d]", i)

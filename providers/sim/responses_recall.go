@@ -3,7 +3,6 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/cupel-eval/cupel/internal/clip"
@@ -20,9 +19,7 @@ func recallItems(s *service, _ *http.Request, body []byte) []byte {
 	if json.Unmarshal(body, &members) != nil || json.Unmarshal(body, &r) != nil {
 		return body // it is refused where it is read
 	}
-	if given(r.Conversation) {
-		panic(&failure{status: http.StatusNotFound, param: "conversation", message: "Conversation not found: the simulation holds no conversations; send the items, or previous_response_id."})
-	}
+	reject(given(r.Conversation), http.StatusNotFound, "", "conversation", "Conversation not found: the simulation holds no conversations; send the items, or previous_response_id.")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items := inputItems(members["input"])
@@ -33,20 +30,15 @@ func recallItems(s *service, _ *http.Request, body []byte) []byte {
 			continue
 		}
 		recalled = true
-		if items[i], ok = s.items.get(id); !ok {
-			panic(&failure{status: http.StatusNotFound, param: "input",
-				message: fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip.Runes(id, 80))})
-		}
+		items[i], ok = s.items.get(id)
+		reject(!ok, http.StatusNotFound, "", "input", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", clip.Runes(id, 80))
 		if size += len(items[i]); size > maxBody {
 			panic(tooLarge())
 		}
 	}
 	if r.PreviousResponseID != nil {
 		before, ok := s.items.get(*r.PreviousResponseID)
-		if !ok {
-			panic(&failure{status: http.StatusBadRequest, code: "previous_response_not_found", param: "previous_response_id",
-				message: fmt.Sprintf("Previous response with id '%s' not found.", clip.Runes(*r.PreviousResponseID, 80))})
-		}
+		reject(!ok, http.StatusBadRequest, "previous_response_not_found", "previous_response_id", "Previous response with id '%s' not found.", clip.Runes(*r.PreviousResponseID, 80))
 		if size+len(before) > maxBody {
 			panic(tooLarge())
 		}

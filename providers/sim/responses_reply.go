@@ -88,9 +88,9 @@ type responsesStream struct {
 }
 
 func (s *responsesStream) send(kind string, members obj) {
-	members["type"], members["sequence_number"] = kind, s.n
+	members["sequence_number"] = s.n
 	s.n++
-	s.events.send(kind, members)
+	s.typed(kind, members)
 }
 
 // item makes the events of one item.

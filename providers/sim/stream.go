@@ -77,6 +77,12 @@ func (e *events) send(name string, v any) {
 	e.frames = append(e.frames, []byte(head+"data: "+string(encodeJSON(v))+"\n\n"))
 }
 
+// typed adds an event that has its name as its type, too.
+func (e *events) typed(kind string, members obj) {
+	members["type"] = kind
+	e.send(kind, members)
+}
+
 // sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {

@@ -152,7 +152,7 @@ func failTGI(f *failure, _ string) any {
 	if f.status == http.StatusTooManyRequests {
 		kind = "overloaded"
 	}
-	return obj{"error": f.message, "error_type": kind}
+	return obj{"error": f.message, "error_type": cmp.Or(f.kind, kind)}
 }
 
 // markTGI gives what is not valid the wire's status.

@@ -17,19 +17,9 @@ var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|Th
 // noRoom begins what the agent says where only an answer is left.
 const noRoom = "There is no room for more"
 
-// requestAt finds the message with the user's latest request; -1 if there is none.
-func (t *turn) requestAt() int {
-	for i, m := range slices.Backward(t.Messages) {
-		if !m.Own && m.Text != "" && len(m.Results) == 0 && !comment.MatchString(m.Text) {
-			return i
-		}
-	}
-	return -1
-}
-
 // readConversation reads a conversation about a request; ok is false if there is none.
 func (t *turn) readConversation() (ok bool) {
-	at := t.requestAt()
+	at := t.latest(func(m Message) bool { return m.Text != "" && len(m.Results) == 0 && !comment.MatchString(m.Text) })
 	if at < 0 {
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -32,14 +31,9 @@ var (
 // readContract reads the contract prompt: the user's last message that is one, and what
 // later messages of a conversation add to it.
 func (t *turn) readContract() bool {
-	for i, m := range slices.Backward(t.Messages) {
-		if m.Own || !strings.HasPrefix(strings.TrimSpace(m.Text), "USER_REQUEST:") {
-			continue
-		}
-		if t.view.readPrompt(m.Text) {
-			t.view.follow(t.Messages[i+1:])
-			return true
-		}
+	if at, text := t.lastBeginning("USER_REQUEST:"); at >= 0 && t.view.readPrompt(text) {
+		t.view.follow(t.Messages[at+1:])
+		return true
 	}
 	return t.view.readPrompt(t.last())
 }

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"regexp"
 	"slices"
@@ -131,17 +133,19 @@ func clipped(text string) string {
 	return short
 }
 
-// texts are the strings in a JSON value, in the order of the text.
-func texts(raw json.RawMessage) []string {
-	var out []string
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	for {
-		tok, err := dec.Token()
-		if err != nil {
-			return out
-		}
-		if s, ok := tok.(string); ok {
-			out = append(out, s)
+// texts are the strings in a JSON value, in the order of the text, each with the string
+// right before it: a text's is the name of its member.
+func texts(raw json.RawMessage) iter.Seq2[string, string] {
+	return func(yield func(before, text string) bool) {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		before := ""
+		for {
+			token, err := dec.Token()
+			text, ok := token.(string)
+			if err != nil || ok && !yield(before, text) {
+				return
+			}
+			before = text
 		}
 	}
 }

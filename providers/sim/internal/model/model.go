@@ -160,14 +160,32 @@ func pick[K any](u float64, rates []Rate[K], scale func(K) float64) (kind K, ok 
 	return kind, false
 }
 
-// last is the user's latest message.
-func (c Conversation) last() string {
-	for _, m := range slices.Backward(c.Messages) {
-		if !m.Own && (m.Text != "" || len(m.Results) == 0) {
-			return m.Text
+// latest is the place of the user's latest message that is so; -1 if none is.
+func (c Conversation) latest(is func(Message) bool) int {
+	for i, m := range slices.Backward(c.Messages) {
+		if !m.Own && is(m) {
+			return i
 		}
 	}
+	return -1
+}
+
+// last is the user's latest message.
+func (c Conversation) last() string {
+	if at := c.latest(func(m Message) bool { return m.Text != "" || len(m.Results) == 0 }); at >= 0 {
+		return c.Messages[at].Text
+	}
 	return ""
+}
+
+// lastBeginning is the user's latest message that begins so, and its place; empty and -1
+// if none does.
+func (c Conversation) lastBeginning(with string) (at int, text string) {
+	at = c.latest(func(m Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), with) })
+	if at >= 0 {
+		text = c.Messages[at].Text
+	}
+	return at, text
 }
 
 // unfolded takes a conversation apart that came as one text, as wires without messages

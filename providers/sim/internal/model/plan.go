@@ -34,17 +34,6 @@ type planStep struct {
 	Tools        []string `json:"tools,omitempty"`
 }
 
-// lastBeginning finds the user's last message that begins so, and its place; empty if none
-// does.
-func (t *turn) lastBeginning(with string) (at int, text string) {
-	for i, m := range slices.Backward(t.Messages) {
-		if !m.Own && strings.HasPrefix(m.Text, with) {
-			return i, m.Text
-		}
-	}
-	return -1, ""
-}
-
 // readObjective reads a planner's prompt; ok is false if it is none.
 func (t *turn) readObjective() (ok bool) {
 	at, text := t.lastBeginning("OBJECTIVE:")

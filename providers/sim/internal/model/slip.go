@@ -197,24 +197,14 @@ func (t *turn) choices(tool, name string) (out []string) {
 
 // known are the texts that results have under a name, each once, in order.
 func (t *turn) known(name string) (out []string) {
-	collect := func(raw json.RawMessage) {
-		dec := json.NewDecoder(strings.NewReader(string(raw)))
-		before := ""
-		for {
-			tok, err := dec.Token()
-			if err != nil {
-				return
-			}
-			s, _ := tok.(string)
-			if before == name && s != "" && !slices.Contains(out, s) {
-				out = append(out, s)
-			}
-			before = s
-		}
-	}
 	for _, r := range t.view.seen.Results {
-		collect(r.Args)
-		collect(r.Value)
+		for _, raw := range []json.RawMessage{r.Args, r.Value} {
+			for before, text := range texts(raw) {
+				if before == name && text != "" && !slices.Contains(out, text) {
+					out = append(out, text)
+				}
+			}
+		}
 	}
 	return out
 }

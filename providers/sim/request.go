@@ -49,7 +49,7 @@ const (
 	choiceAuto  choice = "auto"
 	choiceNone  choice = "none"
 	choiceAny   choice = "any"
-	choiceNamed choice = "named" // inquiry.tool
+	choiceNamed choice = "named" // request.tool
 )
 
 // The formats of the output.
@@ -216,7 +216,7 @@ func (q modelRequest) settings() string {
 		or(len(q.stop) > 0, fmt.Sprintf("%q", q.stop)), choice, len(q.tools), q.format)
 }
 
-// completion is what a model said to an inquiry.
+// completion is what a model said to a request.
 type completion struct {
 	served    string
 	text      string
