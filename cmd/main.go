@@ -129,6 +129,9 @@ func (p *process) adapters() map[string]string {
 // load reads the configuration for a verb.
 func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
 	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: slices.Collect(maps.Keys(p.providers()))})
+	if err == nil {
+		p.noteSkippedRuns(c)
+	}
 	return p.cfg, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
@@ -21,6 +22,23 @@ type selectFlags struct {
 	shard, failedIn, changedSince string
 	// why says, once narrowed, what an episode must be to be kept.
 	why []string
+}
+
+// noteSkippedRuns says on standard error which newer runs the command line's "latest" or
+// "previous" does not mean, so that no verdict is taken for that of another run.
+func (p *process) noteSkippedRuns(c *cobra.Command) {
+	names := slices.Clone(c.Flags().Args())
+	for _, name := range []string{"baseline", "failed-in", "changed-since", "from"} {
+		if f := c.Flags().Lookup(name); f != nil && f.Changed {
+			names = append(names, strings.Split(strings.Trim(f.Value.String(), "[]"), ",")...)
+		}
+	}
+	for i, name := range names {
+		names[i], _, _ = strings.Cut(strings.ReplaceAll(name, ":", "/"), "/")
+		if note := rundir.Skipped(p.cfg.Runs, names[i]); note != "" && !slices.Contains(names[:i], names[i]) {
+			_, _ = fmt.Fprintln(p.stderr, "cupel: "+note)
+		}
+	}
 }
 
 // selectionFlags select tasks and candidates by name.

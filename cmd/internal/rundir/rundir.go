@@ -3,10 +3,7 @@
 package rundir
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -22,41 +19,36 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// Find resolves RUN: a run folder, an id or its unique beginning below the
-// runs folder, "latest", the run whose manifest was written last, or "previous",
-// the one before.
+// Find resolves RUN: a run folder, an id or its unique beginning below the runs folder,
+// or one of these names. "latest" is the run of a whole suite whose manifest was written
+// last, "previous" the one of the same suite before it. Both skip forks, shards and
+// selections of tasks or episodes unless there are only such runs; "latest-any" and
+// "previous-any" do not.
 func Find(runs, name string) (string, error) {
 	if _, ok := isRun(name); ok {
 		return name, nil
 	}
-	entries, err := os.ReadDir(runs)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("list runs: %w", err)
+	folders, err := runFolders(runs)
+	if err != nil {
+		return "", err
 	}
-	age, byAge := map[string]int{"latest": 0, "previous": 1}[name]
+	want, isAge := ages[name]
 	var found []string
-	written := map[string]int64{}
-	for _, e := range entries {
-		if !byAge && !strings.HasPrefix(e.Name(), name) {
-			continue
-		}
-		if at, ok := isRun(filepath.Join(runs, e.Name())); ok {
-			found = append(found, e.Name())
-			written[e.Name()] = at.UnixNano()
+	for _, f := range folders {
+		if isAge || strings.HasPrefix(f, name) {
+			found = append(found, f)
 		}
 	}
-	if byAge {
-		// Stable: of runs written at once the first by name is the latest.
-		slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(written[b], written[a]) })
-		found = found[min(age, len(found)):min(age+1, len(found))]
-	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0:
 		return "", exit.Usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
-	case 1:
+	case isAge:
+		dir, _, err := byAge(runs, found, want)
+		return dir, err
+	case len(found) == 1:
 		return filepath.Join(runs, found[0]), nil
 	}
-	return "", exit.Usage(fmt.Errorf("run %q is ambiguous: %s", name, strings.Join(found, ", ")))
+	return "", exit.Usage(fmt.Errorf("run %q is ambiguous%s; give more characters of its id", name, listed(": ", found)))
 }
 
 // isRun says whether a folder is that of a run, and when its manifest was written. A

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 // The two latest runs are told by when their manifests were written.
@@ -27,5 +29,71 @@ func TestFindRunByAge(t *testing.T) {
 		dir, err := Find(runs, name)
 		require.NoError(t, err)
 		require.Equal(t, want, filepath.Base(dir))
+	}
+}
+
+// The latest and the previous run are of one suite, and whole if any run is.
+func TestFindSkipsPartialRuns(t *testing.T) {
+	const whole, part, shard, fork, other, damaged = "", "part", "shard", "fork", "other", "damaged"
+	for name, c := range map[string]struct {
+		runs             []string // the oldest first; their names are A, B, …
+		latest, previous string
+		latestAny        string
+		previousAny      string
+		skipped          string // by latest
+	}{
+		"whole runs":               {[]string{whole, whole}, "B", "A", "B", "A", ""},
+		"one run":                  {[]string{whole}, "A", "", "A", "", ""},
+		"a selection":              {[]string{whole, whole, part}, "B", "A", "C", "B", "C (a selection of tasks or episodes, which leaves out 7)"},
+		"between":                  {[]string{whole, part, whole}, "C", "A", "C", "B", ""},
+		"a shard and a fork":       {[]string{whole, shard, fork}, "A", "", "C", "B", "C (a fork), B (shard 1/4)"},
+		"another suite in between": {[]string{whole, other, whole}, "C", "A", "C", "A", ""},
+		"another suite last":       {[]string{whole, whole, other}, "C", "", "C", "", ""},
+		"only partial runs":        {[]string{part, other, part}, "B", "", "C", "A", "C (a selection of tasks or episodes, which leaves out 7)"},
+		"only partial ones":        {[]string{shard, part}, "B", "A", "B", "A", ""},
+		"a damaged one last":       {[]string{whole, damaged}, "B", "A", "B", "A", ""},
+		"a damaged one before":     {[]string{damaged, part, whole}, "C", "A", "C", "B", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs := t.TempDir()
+			for i, kind := range c.runs {
+				m := manifest.Manifest{Format: manifest.Format, RunID: string(rune('A' + i)), Status: "complete", Suite: "counts"}
+				switch kind {
+				case part:
+					m.NotSelected = 7
+				case shard:
+					m.Shard = "1/4"
+				case fork:
+					m.Fork = &manifest.Fork{}
+				case other:
+					m.Suite = "research"
+				}
+				dir := filepath.Join(runs, m.RunID)
+				require.NoError(t, os.Mkdir(dir, 0o755))
+				require.NoError(t, manifest.Write(dir, m))
+				file := filepath.Join(dir, "run.json")
+				if kind == damaged {
+					require.NoError(t, os.WriteFile(file, []byte("{"), 0o644))
+				}
+				at := time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
+				require.NoError(t, os.Chtimes(file, at, at))
+			}
+			for name, want := range map[string]string{"latest": c.latest, "previous": c.previous, "latest-any": c.latestAny, "previous-any": c.previousAny} {
+				dir, err := Find(runs, name)
+				if want == "" {
+					require.ErrorContains(t, err, "two identical replays are one run", name)
+					continue
+				}
+				require.NoError(t, err, name)
+				require.Equal(t, want, filepath.Base(dir), name)
+			}
+			if c.skipped != "" {
+				require.Equal(t, "latest is "+c.latest+"; partial runs that it skips (take them by id, or with latest-any): "+c.skipped, Skipped(runs, "latest"))
+			} else {
+				require.Empty(t, Skipped(runs, "latest"))
+			}
+			require.Empty(t, Skipped(runs, "latest-any"))
+			require.Empty(t, Skipped(runs, "A"))
+		})
 	}
 }
