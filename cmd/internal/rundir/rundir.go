@@ -41,7 +41,7 @@ func Find(runs, name string) (string, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return "", exit.Usage(fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs))
+		return "", exit.Usage(notFound(runs, name, folders))
 	case isAge:
 		dir, _, err := byAge(runs, found, want)
 		return dir, err
@@ -49,6 +49,25 @@ func Find(runs, name string) (string, error) {
 		return filepath.Join(runs, found[0]), nil
 	}
 	return "", exit.Usage(fmt.Errorf("run %q is ambiguous%s; give more characters of its id", name, listed(": ", found)))
+}
+
+// notFound says why a name is not that of a run. folders are those of the runs folder.
+func notFound(runs, name string, folders []string) error {
+	inside, _ := runFolders(name)
+	info, err := os.Stat(name)
+	switch {
+	case strings.ContainsAny(name, "*?["):
+		return fmt.Errorf("no folder matches %q, so the shell did not replace the pattern; make runs in a folder with: cupel run --runs FOLDER", name)
+	case len(inside) > 0:
+		return fmt.Errorf("%s is a folder of runs, not a run; name its runs: %s", name, filepath.Join(name, inside[0]))
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s has no run.json, so it is not a run folder; name one, or make one with: cupel run", name)
+	case err == nil:
+		return fmt.Errorf("%s is a file, not a run folder; name the folder that has run.json", name)
+	case len(folders) > 0:
+		return fmt.Errorf("no run %q below %s; use latest, or %s", name, runs, listed("", folders))
+	}
+	return fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs)
 }
 
 // isRun says whether a folder is that of a run, and when its manifest was written. A

@@ -97,3 +97,23 @@ func TestFindSkipsPartialRuns(t *testing.T) {
 		})
 	}
 }
+
+// A name that is not that of a run says what it is instead.
+func TestFindSaysWhatANameIs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("shards/1/01J", 0o755))
+	require.NoError(t, os.Mkdir("shards/2", 0o755))
+	require.NoError(t, os.WriteFile("shards/1/01J/run.json", nil, 0o644))
+	for name, want := range map[string]string{
+		"shards/*/*":            `no folder matches "shards/*/*", so the shell did not replace the pattern; make runs in a folder with: cupel run --runs FOLDER`,
+		"shards/1":              "shards/1 is a folder of runs, not a run; name its runs: shards/1/01J",
+		"shards/2":              "shards/2 has no run.json, so it is not a run folder; name one, or make one with: cupel run",
+		"shards/1/01J/run.json": "shards/1/01J/run.json is a file, not a run folder; name the folder that has run.json",
+		"shards/3":              `no run "shards/3" below runs; make one with: cupel run`,
+	} {
+		_, err := Find("runs", name)
+		require.EqualError(t, err, want)
+	}
+	_, err := Find("shards/1", "02")
+	require.EqualError(t, err, `no run "02" below shards/1; use latest, or 01J`)
+}
