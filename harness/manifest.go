@@ -31,7 +31,7 @@ func (r *runner) manifest() manifest.Manifest {
 			continue
 		}
 		if r.Fork == nil {
-			m.NotSelected += r.Trials*r.tasksFor(c.Provider) - c.planned
+			m.NotSelected += r.Trials*tasksFor(r.Suite, c.Provider) - c.planned
 		}
 		inAll := c.planned
 		if m.Shard == "" {
@@ -53,9 +53,9 @@ func (r *runner) manifest() manifest.Manifest {
 }
 
 // tasksFor is how many tasks of the suite the candidates of a provider are run on.
-func (r *runner) tasksFor(provider string) int {
+func tasksFor(s *goldens.Suite, provider string) int {
 	n := 0
-	for _, t := range r.Suite.Tasks {
+	for _, t := range s.Tasks {
 		n += drive.Count(t.Scripted == (provider == episode.ScriptedCandidate))
 	}
 	return n

@@ -56,7 +56,7 @@ func notFound(runs, name string, folders []string) error {
 	inside, _ := runFolders(name)
 	info, err := os.Stat(name)
 	switch {
-	case strings.ContainsAny(name, "*?["):
+	case strings.ContainsAny(name, "*?"):
 		return fmt.Errorf("no folder matches %q, so the shell did not replace the pattern; make runs in a folder with: cupel run --runs FOLDER", name)
 	case len(inside) > 0:
 		return fmt.Errorf("%s is a folder of runs, not a run; name its runs: %s", name, filepath.Join(name, inside[0]))
