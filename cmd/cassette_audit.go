@@ -1,19 +1,12 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/http"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -21,13 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/cassettes"
-	"github.com/cupel-eval/cupel/internal/regular"
-	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/cmd/internal/usage"
 	"github.com/cupel-eval/cupel/providers/audit"
-	"github.com/cupel-eval/cupel/providers/price"
-	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newCassetteAudit(p *process) *cobra.Command {
@@ -54,10 +42,10 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 			if err != nil {
 				return err
 			}
-			a := newAudit(prices)
+			a := usage.New(prices)
 			var bad []error
 			for _, arg := range args {
-				bad = append(bad, auditPath(a, arg))
+				bad = append(bad, usage.Read(a, arg))
 			}
 			if errors.Is(errors.Join(bad...), fs.ErrNotExist) {
 				return exit.Usage(errors.Join(bad...))
@@ -85,95 +73,6 @@ func many(n int, one, more string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, more)
-}
-
-// newAudit makes an auditor of all wires.
-func newAudit(prices price.Table) *audit.Auditor {
-	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
-}
-
-// auditPath reads a file, or every file of a folder that holds exchanges. It returns
-// what cannot be read.
-func auditPath(a *audit.Auditor, name string) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return fmt.Errorf("read recorded exchanges: %w", err)
-	}
-	folder, root := filepath.Dir(name), filepath.Base(name)
-	if info.IsDir() {
-		folder, root = name, "."
-	}
-	files := regular.DirFS(folder)
-	var bad []error
-	err = fs.WalkDir(files, root, func(below string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && below != root {
-			return err
-		}
-		bad = append(bad, auditFile(a, files, below, filepath.Join(folder, filepath.FromSlash(below)), below == root))
-		return nil
-	})
-	return errors.Join(append(bad, err)...)
-}
-
-// auditFile reads a file by what its name says it is; of another name, nothing. shown
-// is its name for people, and named says that a person named the file itself.
-func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) error {
-	switch path.Ext(name) {
-	case ".yaml", ".yml":
-		err := auditCassette(a, files, name, shown)
-		if text, _ := fs.ReadFile(files, name); err != nil && !named && !bytes.Contains(text, []byte("interactions:")) {
-			return nil // YAML of another kind
-		}
-		return err
-	case ".jsonl":
-		f, err := files.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read: nothing can be lost
-		var bad []error
-		for x, err := range audit.Lines(shown, f) {
-			if err != nil {
-				bad = append(bad, err)
-			} else {
-				a.Add(x)
-			}
-		}
-		return errors.Join(bad...)
-	case ".pack":
-		pack, err := cassette.OpenPack(files, name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = pack.Close() }() // only read: nothing can be lost
-		var bad []error
-		for _, inside := range pack.Names() {
-			bad = append(bad, auditCassette(a, pack, inside, shown+"/"+inside))
-		}
-		return errors.Join(bad...)
-	}
-	return nil
-}
-
-// auditCassette reads the exchanges of a cassette, of cupel or of go-vcr.
-func auditCassette(a *audit.Auditor, files fs.FS, name, shown string) error {
-	c, err := cassette.Inspect(cassette.File{FS: files, Path: name, AllowUnsealed: true})
-	if err != nil {
-		return fmt.Errorf("%s: %w", shown, err)
-	}
-	for i := range c.Interactions {
-		r := c.Recorded(i)
-		header := http.Header{}
-		for key, values := range r.Header {
-			header[http.CanonicalHeaderKey(key)] = values
-		}
-		day, _ := time.Parse(time.DateOnly, c.Header.Recorded) // else that of the reply
-		a.Add(audit.Exchange{
-			Name: fmt.Sprintf("%s#%d", shown, i), Provider: c.Header.Provider, Method: r.Method, URL: r.URL, Request: []byte(r.Request),
-			Status: r.Status, Header: header, Body: []byte(r.Body), Failed: r.Status == 0 || r.Failure != "", Day: day,
-		})
-	}
-	return nil
 }
 
 func printAudit(p *process, r audit.Report, asJSON bool) error {
@@ -211,35 +110,4 @@ func printFindings(p *process, label string, list []audit.Finding) {
 	for _, f := range list {
 		_, _ = fmt.Fprintf(p.stdout, "  %s: %s: %d, first in %s\n", label, console.Line(f.What), f.Count, console.Line(f.First))
 	}
-}
-
-// usageLine says how much of the usage on a candidate's cassettes is understood.
-func usageLine(suite *goldens.Suite, c goldens.Candidate, trials int, prices price.Table) string {
-	files, closeAll, err := cassettes.Open(suite)
-	if err != nil {
-		return err.Error()
-	}
-	defer closeAll()
-	a := newAudit(prices)
-	for _, t := range suite.Tasks {
-		for trial := 1; trial <= max(trials, 1) && !t.Scripted && files != nil; trial++ {
-			name := cassettes.Path(t.ID, c.Name, trial)
-			_ = auditCassette(a, files, name, name) // what is missing or corrupt, cupel cassette status says
-		}
-	}
-	replies := 0
-	var doubts []string
-	for _, w := range a.Report().Wires {
-		replies += w.Reported
-		for _, f := range w.NotUnderstood {
-			doubts = append(doubts, fmt.Sprintf("%s (%d)", console.Line(f.What), f.Count))
-		}
-	}
-	switch {
-	case replies == 0:
-		return "nothing recorded"
-	case doubts == nil:
-		return fmt.Sprintf("understood in all %d recorded replies", replies)
-	}
-	return fmt.Sprintf("not understood, so that the cost is unknown: %s; of %d recorded replies", strings.Join(doubts, "; "), replies)
 }

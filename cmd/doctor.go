@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/usage"
 	"github.com/cupel-eval/cupel/goldens"
 	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness"
@@ -123,7 +124,7 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 		line("cassettes", err.Error())
 	} else {
 		line("cassettes", fmt.Sprintf("%d of %d", have, want))
-		line("usage", usageLine(suite, c, cfg.Trials, prices))
+		line("usage", usage.Line(suite, c, cfg.Trials, prices))
 	}
 	_, _ = fmt.Fprintln(p.stdout)
 }
