@@ -27,11 +27,11 @@ import (
 func newCassette(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",
-		Short: "Say which cassettes are fresh; compare, prune, seal, search, recover, pack and audit them",
+		Short: "Manage recorded cassettes",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteAudit(p))
+	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteJoin(p), newCassetteAudit(p))
 	return cmd
 }
 

@@ -1,14 +1,25 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/join"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/rerun"
+	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newMerge(p *process) *cobra.Command {
@@ -51,4 +62,104 @@ can be looked at, but never passes the gate.`,
 	}
 	runsFlags(cmd)
 	return cmd
+}
+
+// mostTrials bounds what the name of a file makes a plan be.
+const mostTrials = 1000
+
+func newCassetteJoin(p *process) *cobra.Command {
+	var newest bool
+	cmd := &cobra.Command{
+		Use:   "join FOLDER…",
+		Short: "Join recordings of shards into a suite's cassettes",
+		Long: `Copies cassettes from folders laid out as CANDIDATE/TASK/TRIAL.yaml, or from packs, into
+the suite's cassettes folder. A cassette is joined if it is fresh for the current suite
+and the suite has none for its episode, a stale one, or one recorded on an earlier day.
+Equal, stale and older ones are skipped, so folders may contain old cassettes, too.
+
+If an episode has different fresh recordings of the same day, or several folders have
+different ones, nothing is joined and exit code is 2. With --newest the latest day
+decides, and on the same day a folder's recording replaces the suite's. A corrupt
+cassette or one with a credential also stops the command, with exit code 3.`,
+		Example: `  cupel cassette join recorded/*/suites/first/cassettes
+  cupel cassette join --suite suites/mine night-1.pack night-2.pack`,
+		Args: atLeast(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o, err := cassetteOptions(p, c, nil, harness.Selection{Candidates: []string{"*"}}) // the scripted one, too
+			if err != nil {
+				return err
+			}
+			if o.CassetteDir == "" {
+				return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder with --suite", o.Suite.Path))
+			}
+			p.learn(o.Candidates, o.Suite)
+			return joinCassettes(p, o, args, newest)
+		},
+	}
+	suiteFlags(cmd)
+	trialsFlag(cmd)
+	cmd.Flags().BoolVar(&newest, "newest", false, "choose the latest of different fresh recordings")
+	return cmd
+}
+
+func joinCassettes(p *process, o harness.Options, folders []string, newest bool) error {
+	sources, closeSources, err := join.Open(folders)
+	defer closeSources()
+	if err != nil {
+		return exit.Usage(err)
+	}
+	for _, s := range sources {
+		for _, file := range s.Paths {
+			if n, err := strconv.Atoi(strings.TrimSuffix(path.Base(file), ".yaml")); err == nil && n <= mostTrials {
+				o.Trials = max(o.Trials, n)
+			}
+		}
+	}
+	files, closeFiles, err := cassettes.Open(o.Suite)
+	defer closeFiles()
+	if err != nil {
+		return err
+	}
+	unlock, err := cassette.Lock(o.CassetteDir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	suite := join.Suite{Files: files, Secrets: p.secrets, Newest: newest, States: func(files fs.FS) (map[string]cassettes.Status, error) {
+		o.Cassettes = files
+		list, err := harness.Cassettes(o)
+		states := map[string]cassettes.Status{}
+		for _, s := range list {
+			states[s.Path] = s
+		}
+		return states, err
+	}}
+	plan, err := suite.Decide(sources)
+	var conflict *join.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		return exit.Usage(err)
+	case err != nil:
+		return exit.With(exit.Replay, fmt.Errorf("nothing was joined: %w", err))
+	}
+	if plan.Joined() > 0 {
+		if err := suite.Write(plan, o.CassetteDir); err != nil {
+			return err
+		}
+	}
+	return printJoined(p, o, plan)
+}
+
+func printJoined(p *process, o harness.Options, plan *join.Plan) error {
+	if len(plan.Skipped) > 0 {
+		w := console.Table(p.stdout)
+		w.AppendHeader(table.Row{"skipped", "in", "why"})
+		for _, s := range plan.Skipped {
+			w.AppendRow(table.Row{console.Line(s.Path), console.Line(s.Source), console.Line(s.Why)})
+		}
+		w.Render()
+		_, _ = fmt.Fprintln(p.stdout)
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s: %d joined, %d already there, %d skipped\n", o.Suite.Path, plan.Joined(), plan.Same, len(plan.Skipped))
+	return err
 }
