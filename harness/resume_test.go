@@ -190,10 +190,10 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 	unlock, err := ledger.Lock(stopped.Dir)
 	require.NoError(t, err)
 	_, err = harness.Run(context.Background(), o)
-	require.ErrorIs(t, err, ledger.ErrLocked)
+	require.ErrorContains(t, err, "another cupel is at work in it")
 	o.Resume = stopped.Manifest.RunID
 	_, err = harness.Run(context.Background(), o)
-	require.ErrorIs(t, err, ledger.ErrLocked)
+	require.ErrorContains(t, err, "another cupel is at work in it")
 	unlock()
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)

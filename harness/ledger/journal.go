@@ -79,6 +79,30 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	return j, nil
 }
 
+// ReadUnfinished calls visit with every record of the journal of a run folder, in the
+// order of Append; of an episode that was run again the later counts. inUse says that a
+// process holds the lock of the folder: without one, a run that has not ended was killed.
+// It writes nothing, so the run may be in progress. A folder without a journal has no
+// records; without visit none are read.
+func ReadUnfinished(dir string, visit func(rec EpisodeRows)) (inUse bool, err error) {
+	inUse = isLocked(dir)
+	if visit == nil {
+		return inUse, nil
+	}
+	f, err := regular.Open(journalPath(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return inUse, nil
+	}
+	if err == nil {
+		_, err = scanJournal(f, newCoder(), func(rec EpisodeRows, _ int64) error { visit(rec); return nil })
+		_ = f.Close() // it was only read
+	}
+	if err != nil {
+		return inUse, fmt.Errorf("read journal: %w", sealed.Damage(journalPath(dir), err))
+	}
+	return inUse, nil
+}
+
 // Append adds a record and returns its place for ReadAt. Bytes that are not UTF-8
 // are stored as U+FFFD. After a failed write, which the disk being full is, the
 // journal holds whole records only and refuses more with the same error.

@@ -57,6 +57,45 @@ func readJournal(dir string) (recs []EpisodeRows, err error) {
 	return recs, j.Close()
 }
 
+// TestReadUnfinished reads beside a writer: what is written so far, and nothing is changed.
+func TestReadUnfinished(t *testing.T) {
+	recs := sampleRecords(5)
+	read := func(dir string) (got []EpisodeRows, err error) {
+		inUse, err := ReadUnfinished(dir, func(rec EpisodeRows) { got = append(got, rec) })
+		require.False(t, inUse)
+		return got, err
+	}
+	got, err := read(t.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, got)
+
+	dir := t.TempDir()
+	j, err := OpenJournal(dir, nil)
+	require.NoError(t, err)
+	j.Sync = true
+	appendAll(t, j, recs[:3])
+	got, err = read(dir)
+	require.NoError(t, err)
+	require.Equal(t, recs[:3], got)
+	appendAll(t, j, recs[3:])
+	require.NoError(t, j.Close())
+
+	content, err := os.ReadFile(journalPath(dir))
+	require.NoError(t, err)
+	cut := content[:len(content)-3]
+	require.NoError(t, os.WriteFile(journalPath(dir), cut, 0o600))
+	got, err = read(dir)
+	require.NoError(t, err)
+	require.Equal(t, recs[:4], got)
+	after, err := os.ReadFile(journalPath(dir))
+	require.NoError(t, err)
+	require.Equal(t, cut, after, "the tail is for OpenJournal to remove")
+	cut[headLen+20] ^= 1
+	require.NoError(t, os.WriteFile(journalPath(dir), cut, 0o600))
+	_, err = read(dir)
+	require.ErrorContains(t, err, "damaged at offset 0")
+}
+
 // frameEnds are the offsets behind the frames of a journal.
 func frameEnds(whole []byte) (ends []int) {
 	for at := 0; at < len(whole); {

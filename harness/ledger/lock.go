@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
-// ErrLocked says that a run folder is in use.
-var ErrLocked = errors.New("another cupel is at work in it")
+// errLocked says that a run folder is in use.
+var errLocked = errors.New("another cupel is at work in it")
 
 // Lock takes the lock of a run folder, which must exist, until unlock or until
 // the process dies, however it dies. Whoever comes second, in this process or
-// another, gets ErrLocked at once. unlock may be called more than once.
+// another, gets errLocked. unlock may be called more than once.
 //
 // The lock is the kernel's, on dir/.lock. That file stays: were it removed, one
 // process could hold the lock of the removed file while the next makes and locks
@@ -26,12 +27,28 @@ func Lock(dir string) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock run folder: %w", err)
 	}
 	held, err := atomicfile.Lock(f)
+	if err == nil && held { // perhaps by isLocked, for an instant
+		time.Sleep(20 * time.Millisecond)
+		held, err = atomicfile.Lock(f)
+	}
 	if err == nil && held {
-		err = fmt.Errorf("%w: wait for it to end, or use another runs folder", ErrLocked)
+		err = fmt.Errorf("%w: wait for it to end, or use another runs folder", errLocked)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("lock run folder %s: %w", dir, err)
 	}
 	return func() { _ = f.Close() }, nil // which gives the lock back
+}
+
+// isLocked says whether a process holds the lock of a run folder. It writes nothing, and
+// holds the lock for an instant.
+func isLocked(dir string) bool {
+	f, err := regular.Open(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only locked
+	held, err := atomicfile.Lock(f)
+	return err == nil && held
 }

@@ -15,7 +15,7 @@ func TestLock(t *testing.T) {
 	unlock, err := Lock(dir)
 	require.NoError(t, err)
 	_, err = Lock(dir)
-	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorIs(t, err, errLocked)
 	require.ErrorContains(t, err, dir)
 	require.ErrorContains(t, err, "wait for it to end, or use another runs folder")
 	free, err := Lock(other)
@@ -28,9 +28,17 @@ func TestLock(t *testing.T) {
 	again()
 	require.FileExists(t, filepath.Join(dir, ".lock"))
 
+	require.False(t, isLocked(dir))
+	require.False(t, isLocked(t.TempDir()))
+	last, err := Lock(dir)
+	require.NoError(t, err, "isLocked gives the lock back")
+	require.True(t, isLocked(dir))
+	last()
+	require.False(t, isLocked(dir))
+
 	_, err = Lock(filepath.Join(dir, "absent"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NotErrorIs(t, err, ErrLocked)
+	require.NotErrorIs(t, err, errLocked)
 }
 
 // The lock of another process holds, and ends with the process, killed or not.
@@ -50,7 +58,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	_, err = out.Read(make([]byte, 100))
 	require.NoError(t, err)
 	_, err = Lock(dir)
-	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorIs(t, err, errLocked)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 	unlock, err := Lock(dir)

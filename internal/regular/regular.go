@@ -23,9 +23,20 @@ func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0)
 // OpenFile is os.OpenFile for regular files. It never waits.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|nonblock, perm)
+	return checked(path, f, err, os.Stat)
+}
+
+// OpenIn is Open for a file below root. A link that leads out of root is an error.
+func OpenIn(root *os.Root, path string) (*os.File, error) {
+	f, err := root.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	return checked(path, f, err, root.Stat)
+}
+
+// checked closes what was opened if it is not a regular file, and says what it is.
+func checked(path string, f *os.File, err error, stat func(string) (fs.FileInfo, error)) (*os.File, error) {
 	if err != nil {
 		// A FIFO without a reader and a socket cannot be opened at all.
-		if info, stat := os.Stat(path); stat == nil && !info.Mode().IsRegular() {
+		if info, stat := stat(path); stat == nil && !info.Mode().IsRegular() {
 			err = notRegular(path, info)
 		}
 		return nil, err

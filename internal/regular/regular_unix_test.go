@@ -79,3 +79,29 @@ func TestDirFS(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "b", "c.yaml"), []byte("text"), 0o666))
 	require.NoError(t, fstest.TestFS(DirFS(dir), "a/b/c.yaml"))
 }
+
+func TestOpenIn(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o600))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "out")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "folder")))
+	require.NoError(t, os.Symlink("file", filepath.Join(dir, "in")))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, root.Close()) }()
+	for _, name := range []string{"file", "in"} {
+		f, err := OpenIn(root, name)
+		require.NoError(t, err, name)
+		require.NoError(t, f.Close())
+	}
+	for _, name := range []string{"fifo", "."} {
+		_, err := OpenIn(root, name)
+		require.ErrorIs(t, err, ErrNotRegular, name)
+	}
+	for _, name := range []string{"out", "folder/secret", "../" + filepath.Base(outside) + "/secret", filepath.Join(outside, "secret"), "absent"} {
+		_, err := OpenIn(root, name)
+		require.Error(t, err, name)
+	}
+}
