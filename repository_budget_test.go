@@ -48,7 +48,7 @@ const total = 103_500
 // addedPackages came after the goal was set, each with a purpose of its own: worlds,
 // playbooks, the proof of a suite and joined recordings.
 var addedPackages = []string{
-	"cmd/internal/join",
+	"cmd/internal/join", "cmd/internal/viewer",
 	"goldens/desk", "goldens/internal/expression", "goldens/internal/state", "goldens/playbook",
 	"goldens/world/declared", "goldens/world/process", "harness/prove",
 }

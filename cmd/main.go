@@ -196,7 +196,7 @@ configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exit.Usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newReport(p), newQuery(p), newCompare(p), newGate(p), newShow(p), newCanary(p), newSuite(p), newCassette(p), newContract(p), newSim(p), newDoctor(p))
+	root.AddCommand(newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newReport(p), newView(p), newQuery(p), newCompare(p), newGate(p), newShow(p), newCanary(p), newSuite(p), newCassette(p), newContract(p), newSim(p), newDoctor(p))
 	return root
 }
 

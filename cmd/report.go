@@ -5,7 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -13,8 +17,10 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/cmd/internal/transcripts"
+	"github.com/cupel-eval/cupel/cmd/internal/viewer"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/loopback"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -138,4 +144,93 @@ func (p *process) keepDetails(o *harness.Options) *transcripts.Kept {
 	k := transcripts.NewKept(p.secrets.Redact)
 	o.Traced = k.Keep
 	return k
+}
+
+// viewAddress is where the viewer listens if nothing else does: bookmarks stay valid.
+const viewAddress = "127.0.0.1:8178"
+
+func newView(p *process) *cobra.Command {
+	var addr string
+	var stay bool
+	cmd := &cobra.Command{
+		Use:   "view [RUN|DIR]",
+		Short: "Show runs in the browser",
+		Long: `Serves the runs of a folder on this machine and opens them in the browser: a list
+with verdicts and search, trends, runs in progress, comparisons of any two runs, and
+the reports. DIR is a folder of run folders (default: the configured one); with RUN
+the browser opens at that run. Nothing is written, and only this machine can connect.
+Ctrl-C ends it.
+
+Without a display and over SSH no browser is opened; open the printed address. From
+another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
+		Example: `  cupel view
+  cupel view latest
+  cupel view artifacts/runs --no-open --listen 127.0.0.1:9000`,
+		Args: atMostOne(),
+		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
+			page, err := viewed(&cfg, args)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			s, err := p.startViewer(ctx, cfg, addr)
+			if err != nil {
+				return err
+			}
+			address := s.URL() + page
+			_, _ = fmt.Fprintf(p.stderr, "runs of %s on %s (Ctrl-C ends)\n", cfg.Runs, address)
+			if !stay {
+				viewer.OpenBrowser(address, p.env)
+			}
+			<-ctx.Done()
+			return s.Close()
+		}),
+	}
+	runsFlags(cmd)
+	cmd.Flags().StringVar(&addr, "listen", "", "loopback address to listen on (default "+viewAddress+", or a free port)")
+	cmd.Flags().BoolVar(&stay, "no-open", false, "do not open the browser")
+	return cmd
+}
+
+// viewed makes cfg.Runs the folder whose runs are shown, and returns the path of the page
+// to open.
+func viewed(cfg *config.Config, args []string) (page string, err error) {
+	if len(args) == 0 {
+		return "/", nil
+	}
+	dir, err := rundir.Find(cfg.Runs, args[0])
+	if err != nil {
+		if info, stat := os.Stat(args[0]); stat != nil || !info.IsDir() {
+			return "", err
+		}
+		cfg.Runs = args[0]
+		return "/", nil
+	}
+	if dir, err = filepath.Abs(dir); err != nil { // the run may be the working directory
+		return "", err
+	}
+	cfg.Runs = filepath.Dir(dir)
+	return "/run/" + url.PathEscape(filepath.Base(dir)) + "/", nil
+}
+
+// startViewer listens on addr, or on the usual address or a free port if it is empty.
+func (p *process) startViewer(ctx context.Context, cfg config.Config, addr string) (*loopback.Server, error) {
+	o := viewer.Options{
+		Runs: cfg.Runs, Redact: p.secrets.Redact, Now: p.now,
+		Compare: func(ctx context.Context, w io.Writer, baseline, newRun, changed string) error {
+			compared, err := p.compare(cfg, []string{baseline}, newRun, nil, changed)
+			if err != nil {
+				return err
+			}
+			return p.compareHTML(ctx, cfg, baseline, newRun)(w, compared)
+		},
+	}
+	if addr != "" {
+		return viewer.Start(ctx, addr, o)
+	}
+	if s, err := viewer.Start(ctx, viewAddress, o); err == nil {
+		return s, nil
+	}
+	return viewer.Start(ctx, "", o)
 }

@@ -229,6 +229,7 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	quotes(run("", "doctor", "--config="+broken))
 	run("", "init", filepath.Join(dir, "new"))
 	quotes(run("", "sim", "--chaos=no-"+hostile))
+	quotes(run("", "view", c, hostile))
 	quotes(run("", "no-such\n"+hostile))
 
 	var each func(*cobra.Command)

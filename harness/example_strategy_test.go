@@ -29,7 +29,7 @@ func (changingModel) Call(_ context.Context, call providers.Call) (providers.Rep
 }
 
 // A strategy of one's own, here vote, runs like a built-in one. Its code is on the
-// page docs/strategies.md.
+// page docs/custom-strategies.md.
 func ExampleOptions_strategies() {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`
 name: mine

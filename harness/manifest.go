@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -29,6 +30,9 @@ func (r *runner) manifest() manifest.Manifest {
 		if c.planned == 0 {
 			continue
 		}
+		if r.Fork == nil {
+			m.NotSelected += r.Trials*tasksFor(r.Suite, c.Provider) - c.planned
+		}
 		inAll := c.planned
 		if m.Shard == "" {
 			inAll = 0
@@ -46,6 +50,15 @@ func (r *runner) manifest() manifest.Manifest {
 		}
 	}
 	return r.cleanManifest(m)
+}
+
+// tasksFor is how many tasks of the suite the candidates of a provider are run on.
+func tasksFor(s *goldens.Suite, provider string) int {
+	n := 0
+	for _, t := range s.Tasks {
+		n += drive.Count(t.Scripted == (provider == episode.ScriptedCandidate))
+	}
+	return n
 }
 
 // concluded is the manifest of a run that has ended.

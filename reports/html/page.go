@@ -25,6 +25,9 @@ var pageTemplates embed.FS
 //go:embed page/style.css
 var pageStyle string
 
+// Style returns the style sheet of all pages, for other pages that look like them.
+func Style() string { return pageStyle }
+
 //go:embed page/page.js
 var pageScript string
 

@@ -44,6 +44,9 @@ type Manifest struct {
 	// Shard is "i/n" for a run of the i-th of n parts of its plan; empty for a
 	// whole one.
 	Shard string `json:"shard,omitempty"`
+	// NotSelected is how many episodes of the run's candidates its selection of tasks or
+	// episodes left out, in all shards; 0 for a run of the whole suite and for a fork.
+	NotSelected int `json:"not_selected,omitempty"`
 	// Started is when a recording or live run began, RFC 3339 in UTC; empty for a
 	// replay.
 	Started string `json:"started,omitempty"`

@@ -1,0 +1,126 @@
+package viewer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// kinds are the files of a report.
+var kinds = map[string]string{
+	".html": htmlKind, ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+	".json": "application/json", ".md": "text/plain; charset=utf-8", ".xml": "text/xml; charset=utf-8",
+}
+
+// maxFile bounds a file of a report, in bytes.
+const maxFile = 256 << 20
+
+// run serves the report of a run, from its folder if it is there, or the progress of one
+// that has not ended.
+func (v *viewer) run(w http.ResponseWriter, r *http.Request) {
+	id, file := r.PathValue("id"), r.PathValue("file")
+	found, ok := v.find(id)
+	switch {
+	case !ok:
+		fail(w, http.StatusNotFound, "There is no such run.")
+	case found.Problem != "":
+		v.problem(w, http.StatusUnprocessableEntity, "The run cannot be read", found.Problem)
+	case found.Ended() && (found.Reported || file != ""):
+		v.file(w, id, file)
+	case found.Ended():
+		v.render(w, id)
+	default:
+		fail(w, http.StatusNotFound, "The run has not ended.")
+	}
+}
+
+// problem answers with what is wrong with a run; every line of text is a paragraph.
+func (v *viewer) problem(w http.ResponseWriter, status int, title, text string) {
+	p := problemView{Title: title}
+	for line := range strings.Lines(v.Redact("error", text)) {
+		if len(p.Lines) < 20 {
+			p.Lines = append(p.Lines, words.Clip(line, 500))
+		}
+	}
+	render(w, status, "problem.html.tmpl", p)
+}
+
+// render makes the report of a run whose folder has none, as one page.
+func (v *viewer) render(w http.ResponseWriter, id string) {
+	v.heavy.Lock()
+	defer v.heavy.Unlock()
+	dir, _ := v.folder(id)
+	var b bytes.Buffer
+	_, report, err := rundir.Report(v.Runs, dir, nil)
+	if err == nil {
+		err = reports.HTML(&b, report)
+	}
+	if err != nil {
+		v.problem(w, http.StatusUnprocessableEntity, "The run cannot be read", err.Error())
+		return
+	}
+	reportPage(w, b.Bytes())
+}
+
+// file serves a file of a report.
+func (v *viewer) file(w http.ResponseWriter, id, file string) {
+	if file == "" {
+		file = "index.html"
+	}
+	kind, ok := kinds[path.Ext(file)]
+	if !ok || !fs.ValidPath(file) {
+		fail(w, http.StatusNotFound, "There is no such file.")
+		return
+	}
+	content, err := readBelow(v.Runs, path.Join(id, "report", file))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fail(w, http.StatusNotFound, "The report has no such file. Make the report again: cupel report "+words.Brief(id, 80))
+	case err != nil:
+		v.problem(w, http.StatusUnprocessableEntity, "The file cannot be read", err.Error())
+	case kind == htmlKind:
+		reportPage(w, content)
+	default:
+		w.Header().Set("Content-Security-Policy", reportPolicy)
+		w.Header().Del("Cross-Origin-Resource-Policy") // pages of reports have no origin
+		write(w, kind, content)
+	}
+}
+
+// readBelow reads a regular file below a folder. Links out of it are refused.
+func readBelow(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	f, err := regular.OpenIn(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = fmt.Errorf("%s: larger than %d bytes", name, maxFile)
+	}
+	return content, err
+}
+
+// reportPage serves a page of a report, with a way back to the list.
+func reportPage(w http.ResponseWriter, page []byte) {
+	const begins = `<header class="wrap">`
+	page = bytes.Replace(page, []byte(begins), []byte(`<nav class="wrap trail" aria-label="Runs"><a href="/">All runs</a></nav>`+"\n"+begins), 1)
+	w.Header().Set("Content-Security-Policy", reportPolicy)
+	write(w, htmlKind, page)
+}

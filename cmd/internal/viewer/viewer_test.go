@@ -1,0 +1,361 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// night is a run of ten tasks by two candidates, of which so many are solved.
+func night(id string, day, solved int) (m manifest.Manifest, rows ledger.Rows) {
+	m = manifest.Manifest{
+		Format: manifest.Format, RunID: id, Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 1, Episodes: 20,
+		Started:  time.Date(2026, 11, day, 3, 0, 0, 0, time.UTC).Format(time.RFC3339Nano),
+		Outcomes: manifest.Outcomes{Solved: 2 * solved, Failed: 20 - 2*solved},
+	}
+	for i := range 10 {
+		m.Tasks = append(m.Tasks, manifest.Task{ID: fmt.Sprintf("G%02d", i), Title: "Task", Request: "How many?", Digest: "t"})
+	}
+	for _, name := range []string{"strong", "weak"} {
+		m.Candidates = append(m.Candidates, manifest.Candidate{Name: name, Agent: "contract", Provider: "openai", Model: "m-" + name, Planned: 10, Digest: name})
+	}
+	for i := range 20 {
+		c := m.Candidates[i%2]
+		cost := int64(1_500_000)
+		key := ledger.Key{RunID: id, EpisodeID: fmt.Sprintf("e%02d", i), Suite: m.Suite, TaskID: m.Tasks[i/2].ID, Candidate: c.Name, Agent: "contract", Provider: c.Provider, Model: c.Model, Trial: 1}
+		rows.Episodes = append(rows.Episodes, ledger.Episode{Key: key, Status: "answered", Solved: i/2 < solved, Steps: 1, CostNanoUSD: &cost})
+		rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, DurationUs: 1_000_000, CostNanoUSD: &cost})
+	}
+	return m, rows
+}
+
+// addRun writes the folder of a run that has ended, with its report unless there is to be none.
+func addRun(t testing.TB, runs string, m manifest.Manifest, rows ledger.Rows, report bool) {
+	t.Helper()
+	dir := filepath.Join(runs, m.RunID)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, ledger.Write(dir, m, rows))
+	if report {
+		m, err := manifest.Read(dir) // with its digests
+		require.NoError(t, err)
+		require.NoError(t, reports.Write(dir, reports.Build(m, rows), nil))
+	}
+}
+
+// addRunning writes the folder of a run in progress, with its finished episodes.
+func addRunning(t testing.TB, runs string, m manifest.Manifest, rows ledger.Rows) {
+	t.Helper()
+	dir := filepath.Join(runs, m.RunID)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	m.Status, m.Outcomes, m.Episodes = manifest.Running, manifest.Outcomes{}, 0
+	require.NoError(t, manifest.Write(dir, m))
+	j, err := ledger.OpenJournal(dir, nil)
+	require.NoError(t, err)
+	for i := range rows.Episodes {
+		_, err := j.Append(ledger.EpisodeRows{Episode: rows.Episodes[i], Turns: rows.Turns[i : i+1]})
+		require.NoError(t, err)
+	}
+	require.NoError(t, j.Close())
+}
+
+// options view a folder; a comparison names what it was asked for.
+func options(runs string) Options {
+	return Options{
+		Runs:   runs,
+		Redact: func(_, text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") },
+		Now:    func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
+		Compare: func(_ context.Context, w io.Writer, baseline, newRun, changed string) error {
+			if changed == "refuse" {
+				return errors.New("tasks changed <b>\nsecond line with hunter2")
+			}
+			_, err := fmt.Fprintf(w, "<header class=\"wrap\">%s|%s|%s", baseline, newRun, changed)
+			return err
+		},
+	}
+}
+
+// site is a server of a folder of runs.
+type site struct {
+	t   *testing.T
+	url string
+}
+
+func serve(t *testing.T, runs string) site {
+	t.Helper()
+	s := httptest.NewServer(Handler(options(runs)))
+	t.Cleanup(s.Close)
+	return site{t, s.URL}
+}
+
+// get asks for a path and returns the answer.
+func (s site) get(path string, edit func(*http.Request)) (resp *http.Response, body string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
+	require.NoError(s.t, err)
+	if edit != nil {
+		edit(r)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err = client.Do(r)
+	require.NoError(s.t, err)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(s.t, err)
+	require.NoError(s.t, resp.Body.Close())
+	return resp, string(text)
+}
+
+// page asks for a page that must be there.
+func (s site) page(path string) string {
+	s.t.Helper()
+	resp, body := s.get(path, nil)
+	require.Equal(s.t, http.StatusOK, resp.StatusCode, body)
+	return body
+}
+
+func TestList(t *testing.T) {
+	runs := t.TempDir()
+	require.Contains(t, serve(t, filepath.Join(runs, "absent")).page("/"), "There are no runs yet")
+	for day := 1; day <= 3; day++ {
+		m, rows := night(fmt.Sprintf("run%02d", day), day, 10-day)
+		if day == 2 {
+			m.Suite = "desk"
+		}
+		addRun(t, runs, m, rows, day < 3)
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(runs, "not a run"), 0o755))
+	s := serve(t, runs)
+	page := s.page("/")
+	at := func(id string) int { return strings.Index(page, `id="run-`+id+`"`) }
+	require.Less(t, at("run03"), at("run02"), "the newest first")
+	require.Less(t, at("run02"), at("run01"))
+	require.Positive(t, at("run03"))
+	for _, want := range []string{"2026-11-01 03:00", "18 of 20", "$0.03", "inconclusive", "strong, weak", "3 runs", `href="/run/run01/"`, "<option>desk</option>"} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "not a run")
+	_, third, _ := strings.Cut(page, `id="run-run03"`)
+	third, _, _ = strings.Cut(third, "</tr>")
+	require.NotContains(t, third, "chip inconclusive", "without a report the verdict is not known")
+
+	for query, want := range map[string][]string{
+		"?q=RUN02": {"run02"}, "?q=weak+11-03": {"run03"}, "?suite=counts": {"run03", "run01"}, "?suite=desk&q=run01": nil, "?q=%3Cscript%3E": nil, "?q=inconclusive+desk": {"run02"},
+	} {
+		page = s.page("/" + query)
+		for _, id := range []string{"run01", "run02", "run03"} {
+			require.Equal(t, strings.Contains(strings.Join(want, " "), id), at(id) > 0, "%s %s", query, id)
+		}
+		require.NotContains(t, page, "<script>")
+	}
+}
+
+// A run that has ended since the list was made is read again.
+func TestListFollowsTheDisk(t *testing.T) {
+	runs := t.TempDir()
+	m, rows := night("run01", 1, 9)
+	addRunning(t, runs, m, rows)
+	s := serve(t, runs)
+	require.Contains(t, s.page("/"), "interrupted", "no process is at work in it")
+	unlock, err := ledger.Lock(filepath.Join(runs, "run01"))
+	require.NoError(t, err)
+	require.Contains(t, s.page("/"), ">running<")
+	unlock()
+	require.NoError(t, os.RemoveAll(filepath.Join(runs, "run01", "journal")))
+	addRun(t, runs, m, rows, true)
+	require.Contains(t, s.page("/"), ">complete<")
+	require.NoError(t, os.RemoveAll(filepath.Join(runs, "run01")))
+	require.Contains(t, s.page("/"), "There are no runs yet")
+}
+
+func TestReport(t *testing.T) {
+	runs := t.TempDir()
+	m, rows := night("run01", 1, 9)
+	addRun(t, runs, m, rows, true)
+	m.RunID = "run02"
+	addRun(t, runs, m, rows, false)
+	m, err := manifest.Read(filepath.Join(runs, "run01"))
+	require.NoError(t, err)
+	m2, rows2 := night("run03", 3, 2)
+	addRun(t, runs, m2, rows2, false)
+	require.NoError(t, reports.Write(filepath.Join(runs, "run03"), reports.Build(m, rows), nil), "the report of other rows")
+	s := serve(t, runs)
+
+	file, err := os.ReadFile(filepath.Join(runs, "run01", "report", "index.html"))
+	require.NoError(t, err)
+	static := s.page("/run/run01/")
+	require.Equal(t, string(file), strings.Replace(static, `<nav class="wrap trail" aria-label="Runs"><a href="/">All runs</a></nav>`+"\n", "", 1))
+	require.Contains(t, static, `<a href="/">All runs</a>`)
+	require.Contains(t, s.page("/run/run01/tasks/G00.html"), `<a href="/">All runs</a>`)
+	for name, kind := range map[string]string{
+		"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript", "report.json": "application/json", "report.md": "text/plain", "junit.xml": "text/xml", "plots/success.svg": "image/svg",
+	} {
+		if name == "plots/success.svg" {
+			found, err := filepath.Glob(filepath.Join(runs, "run01", "report", "plots", "*.svg"))
+			require.NoError(t, err)
+			name = "plots/" + filepath.Base(found[0])
+		}
+		resp, _ := s.get("/run/run01/"+name, nil)
+		require.Equal(t, http.StatusOK, resp.StatusCode, name)
+		require.True(t, strings.HasPrefix(resp.Header.Get("Content-Type"), kind), name)
+		require.Contains(t, resp.Header.Get("Content-Security-Policy"), "sandbox", "it may be from anywhere")
+	}
+	for _, id := range []string{"run02", "run03"} {
+		page := s.page("/run/" + id + "/")
+		require.Contains(t, page, id, "rendered from the ledger")
+		require.Contains(t, page, `<a href="/">All runs</a>`)
+		require.Contains(t, page, `id="transcripts"`)
+	}
+	for _, path := range []string{"/run/run01/absent.html", "/run/run01/run.json", "/run/run01/tasks", "/run/run01/tasks/", "/run/run01/.lock", "/run/absent/", "/run/run02/page.css", "/absent", "/assets/absent", "/run/"} {
+		resp, _ := s.get(path, nil)
+		require.Equal(t, http.StatusNotFound, resp.StatusCode, path)
+	}
+	resp, _ := s.get("/run/run01", nil)
+	require.Equal(t, "/run/run01/", resp.Header.Get("Location"))
+}
+
+// Nothing outside of the folder is served, and nothing that is not a plain file.
+func TestNoEscape(t *testing.T) {
+	base := t.TempDir()
+	runs := filepath.Join(base, "runs")
+	m, rows := night("run01", 1, 9)
+	addRun(t, runs, m, rows, true)
+	addRun(t, filepath.Join(base, "elsewhere"), m, rows, true)
+	secret := filepath.Join(base, "secret.html")
+	require.NoError(t, os.WriteFile(secret, []byte("TOP SECRET"), 0o600))
+	report := filepath.Join(runs, "run01", "report")
+	require.NoError(t, os.Symlink(secret, filepath.Join(report, "link.html")))
+	require.NoError(t, os.Symlink(base, filepath.Join(report, "up")))
+	require.NoError(t, os.Symlink(filepath.Join(base, "elsewhere", "run01"), filepath.Join(runs, "run02")))
+	s := serve(t, runs)
+	for _, path := range []string{
+		"/run/run01/link.html", "/run/run01/up/secret.html", "/run/run01/../../../secret.html", "/run/run01/..%2f..%2f..%2fsecret.html", "/run/..%2f/secret.html",
+		"/run/%2e%2e/secret.html", "/run/..%2felsewhere%2frun01/", "/run/run02/", "/run/run02/index.html", "/run/%2f/secret.html", "/run/run01/%2e%2e/%2e%2e/%2e%2e/secret.html",
+		"/run/./index.html", "/run/%2e/index.html", "/run/run01%00/", "/run/run01/index.html%00", "/assets/..%2fviewer.go", "/run/elsewhere/../run01/..%5c..%5csecret.html",
+	} {
+		resp, body := s.get(path, nil)
+		require.NotContains(t, body, "TOP SECRET", path)
+		require.NotEqual(t, http.StatusOK, resp.StatusCode, path)
+	}
+	require.Contains(t, s.page("/"), "not a folder of its own but a link")
+	_, body := s.get("/run/run01/link.html", nil)
+	require.NotContains(t, body, base, "no path of the machine")
+}
+
+func TestRefusals(t *testing.T) {
+	s := serve(t, t.TempDir())
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+	for name, c := range map[string]struct {
+		edit func(*http.Request)
+		want int
+	}{
+		"its address":       {nil, 200},
+		"localhost":         {func(r *http.Request) { r.Host = "localhost:" + port }, 200},
+		"IPv6":              {func(r *http.Request) { r.Host = "[::1]:" + port }, 200},
+		"DNS rebinding":     {func(r *http.Request) { r.Host = "evil.example:" + port }, 403},
+		"another port":      {func(r *http.Request) { r.Host = "127.0.0.1:1" }, 403},
+		"no port":           {func(r *http.Request) { r.Host = "127.0.0.1" }, 403},
+		"a longer name":     {func(r *http.Request) { r.Host = "127.0.0.1.evil.example:" + port }, 403},
+		"another origin":    {func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		"an unnamed origin": {func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		"its own origin":    {func(r *http.Request) { r.Header.Set("Origin", s.url) }, 200},
+		"POST":              {func(r *http.Request) { r.Method = http.MethodPost }, 405},
+		"DELETE":            {func(r *http.Request) { r.Method = http.MethodDelete }, 405},
+		"HEAD":              {func(r *http.Request) { r.Method = http.MethodHead }, 200},
+	} {
+		resp, body := s.get("/", c.edit)
+		require.Equal(t, c.want, resp.StatusCode, name)
+		require.Equal(t, name == "HEAD", body == "", name)
+		for header, want := range map[string]string{
+			"Content-Security-Policy": ownPolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		} {
+			require.Equal(t, want, resp.Header.Get(header), "%s: %s", name, header)
+		}
+	}
+	w := httptest.NewRecorder()
+	Handler(options(t.TempDir())).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, http.StatusForbidden, w.Code, "a request that came in nowhere")
+}
+
+func TestTooManyRequests(t *testing.T) {
+	release, begun := make(chan bool), make(chan bool)
+	s := httptest.NewServer(guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		begun <- true
+		<-release
+	})))
+	defer s.Close()
+	for range maxRequests {
+		go func() {
+			if resp, err := http.Get(s.URL); err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+	}
+	for range maxRequests {
+		<-begun
+	}
+	resp, err := http.Get(s.URL)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	close(release)
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// Start serves until its context ends.
+func TestStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := Start(ctx, "", options(t.TempDir()))
+	require.NoError(t, err)
+	site{t, s.URL()}.page("/")
+	_, err = Start(ctx, strings.TrimPrefix(s.URL(), "http://"), options(t.TempDir()))
+	require.Error(t, err, "the address is in use")
+	_, err = Start(ctx, "0.0.0.0:0", options(t.TempDir()))
+	require.ErrorContains(t, err, "not loopback")
+	cancel()
+	begin := time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(begin), 5*time.Second)
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// BenchmarkList lists 300 runs, the first time and again.
+func BenchmarkList(b *testing.B) {
+	runs := b.TempDir()
+	for i := range 300 {
+		m, rows := night(fmt.Sprintf("run%03d", i), 1, i%11)
+		for k := range 60 {
+			m.Tasks = append(m.Tasks, manifest.Task{ID: fmt.Sprintf("T%02d", k), Title: "A task of usual length", Tier: "core", Request: strings.Repeat("How many? ", 12), Digest: strings.Repeat("0", 64)})
+		}
+		addRun(b, runs, m, rows, true)
+	}
+	for _, first := range []bool{true, false} {
+		b.Run(map[bool]string{true: "first", false: "again"}[first], func(b *testing.B) {
+			v := &viewer{Options: options(runs)}
+			for b.Loop() {
+				if first {
+					v.listed.by = nil
+				}
+				if list, _, err := v.runs(); err != nil || len(list) != 300 {
+					b.Fatal(len(list), err)
+				}
+			}
+		})
+	}
+}
