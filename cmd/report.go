@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -38,12 +39,13 @@ var formats = map[string]func(io.Writer, model.Report) error{
 func newReport(p *process) *cobra.Command {
 	var outputs, thresholds []string
 	var pack string
+	var pictures bool
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rebuild the report of a run from its ledger",
 		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots below
 RUN/report/, from the ledger; prompts and outputs are those of the cassettes, where
-these still give the same ledger. With -o it writes single files instead, in
+these still give the same ledger. Plots are SVG; --png adds PNG. With -o it writes single files instead, in
 the format their suffix names: .html, .md, .xml (JUnit) or .json; "-" followed
 by a suffix writes to standard output, as in -o -.md.
 
@@ -56,9 +58,12 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 			if len(outputs) > 0 && len(args) > 1 {
 				return exit.Usage(fmt.Errorf("-o takes one run, not %d", len(args)))
 			}
+			if len(outputs) > 0 && pictures {
+				return exit.Usage(errors.New("--png adds to the report folder and -o does not write it; remove one of them"))
+			}
 			defer p.collectLess()()
 			for _, name := range args {
-				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack); err != nil {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack, pictures); err != nil {
 					return err
 				}
 			}
@@ -68,11 +73,12 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 	runsFlags(cmd)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
 	thresholdFlag(cmd, &thresholds)
+	cmd.Flags().BoolVar(&pictures, "png", false, "also write the plots as PNG")
 	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
 	return cmd
 }
 
-func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string) error {
+func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string, pictures bool) error {
 	dir, r, err := rundir.Report(cfg.Runs, name, thresholds)
 	if err != nil {
 		return err
@@ -84,6 +90,9 @@ func writeReport(ctx context.Context, p *process, cfg config.Config, name string
 		}
 		if err == nil {
 			err = reports.Write(dir, r, d.Episode)
+		}
+		if err == nil && pictures {
+			err = reports.WritePNGs(dir, r)
 		}
 		if err := cmp.Or(d.Close(), err); err != nil {
 			return err

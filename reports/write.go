@@ -13,14 +13,18 @@ import (
 )
 
 // Write writes dir/report: index.html with a page for each task below tasks/,
-// report.md, junit.xml, report.json and every figure as plots/*.svg and *.png.
+// report.md, junit.xml, report.json and every figure as plots/*.svg.
 // details, if not nil, says what was said in an episode; see DetailOf. Each file
 // replaces its predecessor atomically, so that a reader never sees half of one,
 // and pages of tasks that are no more are removed; the same report gives the same
 // bytes.
 func Write(dir string, r model.Report, details html.DetailOf) error {
 	root := filepath.Join(dir, "report")
-	if err := html.WritePages(root, r, plot.Inline, details); err != nil {
+	drawn, err := plot.DrawAll(r)
+	if err != nil {
+		return err
+	}
+	if err := html.WritePages(root, r, drawn.Inline, details); err != nil {
 		return err
 	}
 	for _, out := range []struct {
@@ -32,5 +36,10 @@ func Write(dir string, r model.Report, details html.DetailOf) error {
 			return fmt.Errorf("reports: write %s: %w", path, err)
 		}
 	}
-	return plot.WriteAll(filepath.Join(root, "plots"), r)
+	return drawn.Write(filepath.Join(root, "plots"))
+}
+
+// WritePNGs adds every figure as dir/report/plots/*.png to what Write wrote.
+func WritePNGs(dir string, r model.Report) error {
+	return plot.WritePNGs(filepath.Join(dir, "report", "plots"), r)
 }

@@ -18,6 +18,7 @@ func TestWriteHardPlots(t *testing.T) {
 	for name, r := range hardReports() {
 		dir := filepath.Join(*reporttest.DemoDir, "hard", name)
 		require.NoError(t, os.MkdirAll(dir, 0o755))
-		require.NoError(t, WriteAll(dir, r))
+		require.NoError(t, writeAll(dir, r))
+		require.NoError(t, WritePNGs(dir, r))
 	}
 }

@@ -84,11 +84,11 @@ func TestForeignNames(t *testing.T) {
 // pictured are the texts of a picture, and what stands for names in it.
 func pictured(t *testing.T, r model.Report, f model.Figure) (said, standIns []string) {
 	t.Helper()
-	p := paper()
+	p := page()
 	p.standIns = &standIns
-	d, err := p.figure(r, f, true)
+	title, body, err := p.figure(r, f)
 	require.NoError(t, err)
-	for _, m := range textElement.FindAllStringSubmatch(p.svg(d), -1) {
+	for _, m := range textElement.FindAllStringSubmatch(p.svg(title)+p.svg(body), -1) {
 		said = append(said, html.UnescapeString(m[1]))
 	}
 	return said, standIns
@@ -146,7 +146,8 @@ func TestWriteFiguresIsDeterministic(t *testing.T) {
 	write := func(procs int) map[string]string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		dir, files := t.TempDir(), map[string]string{}
-		require.NoError(t, WriteAll(dir, r))
+		require.NoError(t, writeAll(dir, r))
+		require.NoError(t, WritePNGs(dir, r))
 		list, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		for _, e := range list {
@@ -168,13 +169,48 @@ func TestWriteFiguresIsDeterministic(t *testing.T) {
 
 func TestWriteFiguresNamesWhatFailed(t *testing.T) {
 	r := foreign("a")
-	err := WriteAll(filepath.Join(t.TempDir(), "nowhere"), r)
-	require.ErrorContains(t, err, "nowhere")
-	require.NoError(t, WriteAll(t.TempDir(), model.Report{}))
+	require.ErrorContains(t, writeAll(filepath.Join(t.TempDir(), "nowhere"), r), "nowhere")
+	require.ErrorContains(t, WritePNGs(filepath.Join(t.TempDir(), "nowhere"), r), "nowhere")
+	require.NoError(t, writeAll(t.TempDir(), model.Report{}))
+	none, err := DrawAll(model.Report{})
+	require.NoError(t, err)
+	_, err = none.Inline(r, r.Figures[0])
+	require.ErrorContains(t, err, "is not drawn")
 	r.Figures = []model.Figure{{Name: "portrait"}}
-	require.ErrorContains(t, WriteAll(t.TempDir(), r), `no plot is named "portrait"`)
+	require.ErrorContains(t, writeAll(t.TempDir(), r), `no plot is named "portrait"`)
 	_, err = Inline(r, r.Figures[0])
 	require.ErrorContains(t, err, "portrait")
+}
+
+// What an earlier report left is removed; what cupel did not write stays.
+func TestFilesOfEarlierReports(t *testing.T) {
+	r, dir := foreign("a"), t.TempDir()
+	for _, name := range []string{"trend.svg", "cost.png", "mine.png"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	require.NoError(t, writeAll(dir, r))
+	require.NoFileExists(t, filepath.Join(dir, "trend.svg"))
+	require.NoFileExists(t, filepath.Join(dir, "cost.png"))
+	require.FileExists(t, filepath.Join(dir, "mine.png"))
+	require.NoError(t, WritePNGs(dir, r))
+	require.FileExists(t, filepath.Join(dir, "cost.png"))
+}
+
+// A page and a file show the same drawing; a name that looks like a colour stays a name.
+func TestColoursOfFiles(t *testing.T) {
+	r := foreign("var(--ink)")
+	d, err := DrawAll(r)
+	require.NoError(t, err)
+	for _, f := range r.Figures {
+		file := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+		require.NotContains(t, file, `="var(`)
+		require.Contains(t, file, `var(--ink)`)
+		once, err := d.Inline(r, f)
+		require.NoError(t, err)
+		again, err := Inline(r, f)
+		require.NoError(t, err)
+		require.Equal(t, again, once)
+	}
 }
 
 // A picture has a palette: a quarter of the bytes to write.
@@ -190,7 +226,7 @@ func TestPNGHasAPalette(t *testing.T) {
 	}
 }
 
-// Floor: the bytes of the files; rasterising the text of twelve pictures.
+// Floor: measuring texts, and the bytes of the files.
 func BenchmarkWriteFigures(b *testing.B) {
 	var many []reporttest.Profile
 	for i := range 12 {
@@ -210,7 +246,7 @@ func BenchmarkWriteFigures(b *testing.B) {
 			dir := b.TempDir()
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := WriteAll(dir, c.r); err != nil {
+				if err := writeAll(dir, c.r); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,3 +16,12 @@ func build(m manifest.Manifest, rows ledger.Rows) model.Report {
 func newBuilder(m manifest.Manifest) *model.Builder {
 	return model.NewBuilder(m, Figures)
 }
+
+// writeAll writes the files of a report.
+func writeAll(dir string, r model.Report) error {
+	d, err := DrawAll(r)
+	if err != nil {
+		return err
+	}
+	return d.Write(dir)
+}

@@ -31,38 +31,44 @@ type theme struct {
 	ink, muted, grid, accent color.NRGBA
 	pass, fail, open, second color.NRGBA
 	series                   [4]color.NRGBA
-	variables                []string // CSS variables that stand in for the colours of mark
 	// standIns collects what stands for names that a picture cannot show; nil where
 	// text is drawn with the viewer's fonts.
 	standIns *[]string
 }
 
-// paper is for files: dark ink on white.
-func paper() theme {
-	rgb := func(hex uint32) color.NRGBA {
-		return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
-	}
+// palette lists the CSS variables of a page's colours, with their values in files: dark
+// ink on white.
+var palette = [...]struct {
+	variable string
+	file     uint32
+}{
+	{"ink", 0x1F2430}, {"muted", 0x646B7A}, {"grid", 0xE3E6EC}, {"accent", 0x3B6FB6}, {"pass", 0x1E7F4F}, {"fail", 0xB3342C}, {"open", 0x9A6A00},
+	{"s1", 0x3B6FB6}, {"s2", 0xC2702A}, {"s3", 0x1E7F4F}, {"s4", 0x8A4FA3},
+}
+
+func themeOf(colour func(i int) color.NRGBA) theme {
 	return theme{
-		ink: rgb(0x1F2430), muted: rgb(0x646B7A), grid: rgb(0xE3E6EC), accent: rgb(0x3B6FB6),
-		pass: rgb(0x1E7F4F), fail: rgb(0xB3342C), open: rgb(0x9A6A00), second: rgb(0xC2702A),
-		series: [4]color.NRGBA{rgb(0x3B6FB6), rgb(0xC2702A), rgb(0x1E7F4F), rgb(0x8A4FA3)},
+		ink: colour(0), muted: colour(1), grid: colour(2), accent: colour(3), pass: colour(4), fail: colour(5), open: colour(6), second: colour(8),
+		series: [4]color.NRGBA{colour(7), colour(8), colour(9), colour(10)},
 	}
 }
 
-// markStep is how far the marking colours are apart, so that a mark is known by its
+// paper is for pictures: the colours of files.
+func paper() theme {
+	return themeOf(func(i int) color.NRGBA {
+		hex := palette[i].file
+		return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+	})
+}
+
+// markStep is the distance of the marking colours, so that a mark is known by its
 // red even after vgsvg rounded a transparent one.
 const markStep = 20
 
-// page is for the HTML report: transparent, and every colour a CSS variable, so
-// that the page's light and dark palettes reach into the plots. The colours here
-// only mark the places.
+// page is for SVG. Its colours only mark the places of the variables of the palette, so
+// that the light and dark palettes of a page reach into the plots.
 func page() theme {
-	mark := func(i int) color.NRGBA { return color.NRGBA{R: uint8(markStep*i + markStep/2), A: 255} }
-	return theme{
-		ink: mark(0), muted: mark(1), grid: mark(2), accent: mark(3), pass: mark(4), fail: mark(5), open: mark(6), second: mark(8),
-		series:    [4]color.NRGBA{mark(7), mark(8), mark(9), mark(10)},
-		variables: []string{"ink", "muted", "grid", "accent", "pass", "fail", "open", "s1", "s2", "s3", "s4"},
-	}
+	return themeOf(func(i int) color.NRGBA { return color.NRGBA{R: uint8(markStep*i + markStep/2), A: 255} })
 }
 
 // drawing is a plot that knows its size.
@@ -71,29 +77,23 @@ type drawing struct {
 	paint  func(draw.Canvas)
 }
 
-// figure draws one plot, with its title above if titled.
-func (t theme) figure(r model.Report, f model.Figure, titled bool) (drawing, error) {
+// figure draws one plot, and its title.
+func (t theme) figure(r model.Report, f model.Figure) (title, body drawing, err error) {
 	all := figures()
 	i := slices.IndexFunc(all, func(k figure) bool { return k.name == f.Name })
 	if i < 0 {
-		return drawing{}, fmt.Errorf("reports: no plot is named %q: the names are those of Report.Figures", f.Name)
+		return title, body, fmt.Errorf("reports: no plot is named %q: the names are those of Report.Figures", f.Name)
 	}
-	d := all[i].draw(t, r)
-	if d.paint == nil {
-		d = t.says("no data")
-	}
-	if !titled {
-		return d, nil
+	body = all[i].draw(t, r)
+	if body.paint == nil {
+		body = t.says("no data")
 	}
 	style := t.style(t.ink, titleSize, draw.XLeft, draw.YTop)
 	style.Font.Weight = xfont.WeightBold
-	title := wrap(t.title(r, f.Title), style, plotWidth-16)
-	head := style.Height(title) + 14
-	body := d
-	return drawing{height: body.height + head, paint: func(c draw.Canvas) {
-		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, title)
-		body.paint(draw.Crop(c, 0, 0, 0, -head))
-	}}, nil
+	text := wrap(t.title(r, f.Title), style, plotWidth-16)
+	return drawing{height: style.Height(text) + 14, paint: func(c draw.Canvas) {
+		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, text)
+	}}, body, nil
 }
 
 // title is a figure's title, with what stands in a picture for candidates' names.

@@ -44,11 +44,14 @@ var (
 func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
 	t := paper()
 	t.standIns = new([]string)
-	d, err := t.figure(r, f, true)
+	title, body, err := t.figure(r, f)
 	if err != nil {
 		return err
 	}
-	img := picture(d)
+	img := picture(drawing{height: title.height + body.height, paint: func(c draw.Canvas) {
+		title.paint(c)
+		body.paint(draw.Crop(c, 0, 0, 0, -title.height))
+	}})
 	defer pixels.Put(img)
 	alt := f.Alt
 	if len(*t.standIns) > 0 {
