@@ -53,6 +53,7 @@ type episodeEvent struct {
 	Trial     int32        `json:"trial"`
 	Status    string       `json:"status"`
 	Solved    bool         `json:"solved"`
+	Harm      *bool        `json:"harm"` // null where the task's world cannot change
 	Steps     int32        `json:"steps"`
 	CostUSD   *json.Number `json:"cost_usd"`
 	ElapsedUs int64        `json:"elapsed_us"`
@@ -148,7 +149,7 @@ func (e *Events) Episode(s harness.Progress) {
 	l := s.Last
 	event := episodeEvent{
 		Event: "episode", Task: clip.Fit(l.TaskID, maxEventName), Candidate: clip.Fit(l.Candidate, maxEventName), Trial: l.Trial,
-		Status: l.Status, Solved: l.Solved, Steps: l.Steps, ElapsedUs: l.ElapsedUs,
+		Status: l.Status, Solved: l.Solved, Harm: l.Harm, Steps: l.Steps, ElapsedUs: l.ElapsedUs,
 		ErrorKind: l.ErrorKind, ErrorText: clip.Fit(l.ErrorText, maxEventText), Done: s.Done, Total: s.Total,
 	}
 	if l.CostNanoUSD != nil {
