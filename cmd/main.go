@@ -128,7 +128,7 @@ func (p *process) adapters() map[string]string {
 
 // load reads the configuration for a verb.
 func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
-	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: slices.Collect(maps.Keys(p.providers()))})
+	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: slices.Collect(maps.Keys(p.providers())), Suites: slices.Collect(maps.Keys(builtins))})
 	if err == nil {
 		p.noteSkippedRuns(c)
 	}

@@ -62,7 +62,11 @@ func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err 
 		return suite, "", err
 	}
 	if errors.Is(missing, fs.ErrNotExist) {
-		return nil, "", exit.Usage(fmt.Errorf("no suite folder %s; name one with --suite, or write a first one with: cupel init", path))
+		place := ""
+		if path == p.cfg.Suite {
+			place = p.cfg.Place("suite")
+		}
+		return nil, "", exit.Usage(fmt.Errorf("%sno suite folder %s; name one with --suite, or write a first one with: cupel init", place, path))
 	}
 	suite, err = p.lintedSuite(regular.DirFS(path), path)
 	return suite, path, err

@@ -1,5 +1,6 @@
-// Package config reads what the program is told: defaults, then cupel.yaml, then
-// CUPEL_… variables of the environment, then flags. It is the only package with viper.
+// Package config reads the program's settings: defaults, then cupel.yaml, then CUPEL_…
+// variables of the environment, then flags. Paths in the file are relative to its folder,
+// all others to the working directory. It is the only package with viper.
 package config
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +53,8 @@ type fileConfig struct {
 	Regression      yaml.Node      `yaml:"regression"`
 	Canary          yaml.Node      `yaml:"canary"`
 
-	list []goldens.Candidate // what Candidates says
+	list  []goldens.Candidate // what Candidates says
+	lines map[string]int      // of the top-level fields
 }
 
 // settings are the scalar settings with their defaults, in the order shown.
@@ -75,8 +78,8 @@ var settings = []struct {
 	{"canary", "off"},
 }
 
-// Config is what the program was told, after precedence: defaults < file <
-// environment < flags.
+// Config are the settings in force, after precedence: defaults < file < environment <
+// flags.
 type Config struct {
 	Suite, Runs, Mode, Prices string
 	Trials, Concurrency       int
@@ -98,8 +101,10 @@ type Config struct {
 	Regression compare.Rules
 	// File is the configuration file that was read; empty if there is none.
 	File string
-	// sources says where each setting came from, values what it is, as text.
+	// sources says where each setting came from, values what it is, as text, and lines
+	// where the file has it.
 	sources, values map[string]string
+	lines           map[string]int
 	places          places
 }
 
@@ -120,6 +125,15 @@ func (c Config) Settings() (list []Setting) {
 // FromFlag says whether a flag gave a setting.
 func (c Config) FromFlag(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
 
+// Place is the file, line and name of a setting, with a colon, to begin an error with;
+// empty if the file does not give the setting.
+func (c Config) Place(key string) string {
+	if c.File == "" || c.sources[key] != c.File {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d: %s: ", c.File, c.lines[key], key)
+}
+
 // CandidatesOf are the configuration's candidates, or else the suite's own.
 func (c Config) CandidatesOf(suite *goldens.Suite) []goldens.Candidate {
 	if c.Candidates != nil {
@@ -139,6 +153,8 @@ type Sources struct {
 	// Providers are the names that candidates and limits may have. The policy's defaults
 	// hold for those that it does not name.
 	Providers []string
+	// Suites are the names of the built-in suites, which are not paths.
+	Suites []string
 }
 
 // Load reads the file, the environment and the flags. Its errors are of the caller's
@@ -159,7 +175,7 @@ func Load(from Sources) (Config, error) {
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
 		return Config{}, exit.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	c := Config{Candidates: file.list, sources: map[string]string{}, values: map[string]string{}}
+	c := Config{Candidates: file.list, sources: map[string]string{}, values: map[string]string{}, lines: file.lines}
 	if text != nil {
 		c.File = path
 	}
@@ -174,7 +190,12 @@ func Load(from Sources) (Config, error) {
 		}
 		c.values[s.key] = v.GetString(s.key)
 	}
-	c.Suite, c.Runs, c.Mode, c.Prices = v.GetString("suite"), v.GetString("runs"), v.GetString("mode"), v.GetString("prices")
+	for _, key := range []string{"suite", "runs", "prices"} {
+		if c.sources[key] == path {
+			c.values[key] = from.beside(path, c.values[key])
+		}
+	}
+	c.Suite, c.Runs, c.Mode, c.Prices = c.values["suite"], c.values["runs"], c.values["mode"], c.values["prices"]
 	if c.Acceptance, err = file.Acceptance.read(path); err != nil {
 		return c, err
 	}
@@ -191,6 +212,19 @@ func Load(from Sources) (Config, error) {
 	}
 	c.places = findPlaces(path, &file.Candidates, file.Matrix.Line, c.Matrix)
 	return c, err
+}
+
+// beside resolves a path of a configuration file against the folder of that file.
+func (from Sources) beside(file, path string) string {
+	dir := filepath.Dir(file)
+	if path == "" || dir == "." || filepath.IsAbs(path) || strings.HasPrefix(path, "builtin:") {
+		return path
+	}
+	to := filepath.Join(dir, path)
+	if _, err := os.Stat(to); err != nil && slices.Contains(from.Suites, path) {
+		return path
+	}
+	return to
 }
 
 // loadMatrix adds the candidates of the file's matrix to those it lists.
@@ -283,7 +317,7 @@ func (c Config) LoadPrices() (price.Table, error) {
 	}
 	text, err := regular.ReadFile(c.Prices)
 	if err != nil {
-		return price.Table{}, exit.Usage(fmt.Errorf("read prices: %w", err))
+		return price.Table{}, exit.Usage(fmt.Errorf("%sread prices: %w", c.Place("prices"), err))
 	}
 	prices, err := price.Parse(text)
 	if err != nil {

@@ -142,3 +142,40 @@ func TestShapes(t *testing.T) {
 		require.Nil(t, c.Candidates)
 	}
 }
+
+// Paths of the file are relative to its folder; names of built-in suites stay, unless a
+// folder has that name.
+func TestPathsAreBesideTheFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("base/counts", 0o755))
+	absolute := filepath.Join(t.TempDir(), "s")
+	for text, want := range map[string][3]string{
+		"suite: suites/first\nruns: out\nprices: ../p.yaml": {"base/suites/first", "base/out", "p.yaml"},
+		"suite: research":       {"research", "runs", ""},
+		"suite: counts":         {"base/counts", "runs", ""},
+		"suite: builtin:counts": {"builtin:counts", "runs", ""},
+		"suite: " + absolute:    {absolute, "runs", ""},
+		"seed: 1":               {"builtin:counts", "runs", ""},
+	} {
+		require.NoError(t, os.WriteFile("base/own.yaml", []byte(text), 0o644))
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.String("config", Name, "")
+		require.NoError(t, flags.Set("config", "base/own.yaml"))
+		from := Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Suites: []string{"counts", "research"}}
+		c, err := Load(from)
+		require.NoError(t, err, text)
+		require.Equal(t, want, [3]string{c.Suite, c.Runs, c.Prices}, text)
+		if c.Prices != "" {
+			_, err = c.LoadPrices()
+			require.ErrorContains(t, err, "base/own.yaml:3: prices: read prices: open p.yaml: ")
+			require.Equal(t, "base/own.yaml:2: runs: ", c.Place("runs"))
+		}
+		// The environment and flags are relative to the working directory.
+		from.Env = func(name string) (string, bool) { return "here", name == "CUPEL_RUNS" }
+		flags.String("suite", "", "")
+		require.NoError(t, flags.Set("suite", "there"))
+		c, err = Load(from)
+		require.NoError(t, err)
+		require.Equal(t, []string{"there", "here", ""}, []string{c.Suite, c.Runs, c.Place("suite") + c.Place("runs")})
+	}
+}

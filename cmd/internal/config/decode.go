@@ -44,6 +44,12 @@ func decode(file string, text []byte, to *fileConfig) error {
 		}
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	to.lines = map[string]int{}
+	for i, n := range doc.Content[0].Content {
+		if i%2 == 0 {
+			to.lines[n.Value] = n.Line
+		}
+	}
 	d := decoder{file: file}
 	d.read(doc.Content[0], reflect.ValueOf(to).Elem(), "")
 	d.read(&to.Candidates, reflect.ValueOf(&to.list).Elem(), "candidates")
