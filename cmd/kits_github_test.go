@@ -56,7 +56,7 @@ func readWorkflow(t *testing.T) workflow {
 	require.NoError(t, err)
 	var w workflow
 	require.NoError(t, yaml.Unmarshal(text, &w))
-	require.Len(t, w.Jobs, 2)
+	require.Len(t, w.Jobs, 3)
 	return w
 }
 
@@ -133,6 +133,9 @@ func (k *kit) act(event string, settings map[string]string) (*actions, map[strin
 		codes[name] = a.job(name, a.Jobs["run"])
 	}
 	delete(a.contexts, "matrix.shard")
+	if a.holds(a.Jobs["cassettes"].If, false) {
+		codes["cassettes"] = a.job("cassettes", a.Jobs["cassettes"])
+	}
 	require.True(k.t, a.holds(a.Jobs["gate"].If, slices.Max(slices.Collect(maps.Values(codes))) > 0))
 	codes["gate"] = a.job("gate", a.Jobs["gate"])
 	return a, codes
@@ -182,6 +185,10 @@ func (a *actions) uses(s step, workspace string) {
 				require.NoError(a.t, exec.Command("cp", "-r", filepath.Join(a.dir, name), workspace).Run())
 			}
 		}
+		commit := exec.Command("sh", "-c", "git init -q && git add -A && git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m all")
+		commit.Dir = workspace
+		out, err := commit.CombinedOutput()
+		require.NoError(a.t, err, string(out))
 	case "actions/upload-artifact":
 		to := filepath.Join(a.artifacts, a.expand(s.With["name"]))
 		paths := strings.Fields(s.With["path"])
@@ -191,8 +198,12 @@ func (a *actions) uses(s step, workspace string) {
 			require.NoError(a.t, err)
 			for _, m := range matches {
 				found++
-				if len(paths) > 1 || strings.Contains(path, "*") {
-					rel, err := filepath.Rel(workspace, filepath.Dir(m))
+				if before, _, wild := strings.Cut(path, "*"); len(paths) > 1 || wild {
+					root := workspace // the folder that all paths have in common
+					if len(paths) == 1 {
+						root = filepath.Join(workspace, filepath.Dir(before+"x"))
+					}
+					rel, err := filepath.Rel(root, filepath.Dir(m))
 					require.NoError(a.t, err)
 					require.NoError(a.t, os.MkdirAll(filepath.Join(to, rel), 0o755))
 					require.NoError(a.t, exec.Command("cp", "-r", m, filepath.Join(to, rel)).Run())
@@ -295,7 +306,7 @@ func TestWorkflow(t *testing.T) {
 			for part, n := range c.calls {
 				require.Equal(t, n, k.calls(part), "%s in:\n%s", part, k.read("fake/calls"))
 			}
-			require.Equal(t, "### verdict\n", k.read("summary.md"))
+			require.Contains(t, k.read("summary.md"), "### verdict\n")
 			require.FileExists(t, filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"))
 			require.FileExists(t, filepath.Join(a.artifacts, "cupel-verdict", "runs", "merged", "run.json"), "kept whatever the verdict")
 		})
@@ -346,8 +357,8 @@ func TestWorkflowRunsCupel(t *testing.T) {
 	}
 }
 
-// A nightly of simulated models, recorded in three shards, costs what it may and
-// keeps what it recorded.
+// A nightly run of simulated models, recorded in three shards over older cassettes, keeps
+// what it recorded, and joins it.
 func TestWorkflowRecordsCupel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -355,14 +366,70 @@ func TestWorkflowRecordsCupel(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.cupel("init")
+	k.cupel("run", "--mode", "record", "--quiet", "--seed", "7")
+	old := k.cassettes(filepath.Join(k.dir, "suites", "first", "cassettes"))
+	require.Len(t, old, 6)
+	for path, text := range old {
+		k.write(path, regexp.MustCompile(`recorded: "[^"]*"`).ReplaceAllString(text, `recorded: "2026-01-31"`))
+		k.cupel("cassette", "seal", path)
+	}
+
 	a, codes := k.act("schedule", map[string]string{"TRIALS": "1"})
-	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0}, map[string]int{"run 1": codes["run 1"], "run 2": codes["run 2"], "run 3": codes["run 3"]}, a.output)
 	require.Contains(t, []int{10, 11}, codes["gate"], "%s", a.output["gate"]) // three tasks are little evidence
+	delete(codes, "gate")
+	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "cassettes": 0}, codes, a.output)
 	k.requireJUnit(filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"), 6)
-	cassettes, err := filepath.Glob(filepath.Join(a.artifacts, "cupel-cassettes-*", "suites", "*", "cassettes", "*", "*", "*.yaml"))
-	require.NoError(t, err)
-	require.Len(t, cassettes, 6)
 	for _, out := range a.output {
 		require.NotContains(t, out, "canary-openai-key")
 	}
+
+	recorded := map[string]string{} // by all shards
+	for i := range 3 {
+		for path, text := range k.cassettes(filepath.Join(a.artifacts, "cupel-recorded-"+strconv.Itoa(i+1))) {
+			require.NotContains(t, recorded, path, "each is from one shard, which uploads no other")
+			require.NotContains(t, text, "2026-01-31")
+			recorded[path] = text
+		}
+	}
+	require.Len(t, recorded, 6, "%s", a.output)
+	joined := k.cassettes(filepath.Join(a.artifacts, "cupel-cassettes"))
+	for path, text := range recorded {
+		require.Equal(t, text, joined[strings.TrimPrefix(path, "suites/")])
+	}
+	require.Len(t, joined, 6)
+	require.Contains(t, a.output["cassettes"], "joined, 0 already there, 0 skipped")
+}
+
+// cassettes are the texts of the cassettes below a folder, by their paths in the kit, or in the folder if it
+// is not in the kit.
+func (k *kit) cassettes(dir string) map[string]string {
+	all := map[string]string{}
+	require.NoError(k.t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, inside := strings.CutPrefix(path, k.dir+string(filepath.Separator))
+		if !inside {
+			name = strings.TrimPrefix(path, dir+string(filepath.Separator))
+		}
+		all[filepath.ToSlash(name)] = string(text)
+		return err
+	}))
+	return all
+}
+
+// A pull request without its cassettes is told which are missing and what records them.
+func TestWorkflowWithoutCassettes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes; not with -short")
+	}
+	t.Parallel()
+	k := newKit(t)
+	k.cupel("init")
+	a, codes := k.act("pull_request", nil)
+	require.Equal(t, map[string]int{"run 1": 3, "run 2": 3, "run 3": 3, "gate": 2}, codes, a.output)
+	require.Contains(t, a.output["run 1"], "\n::error title=Cassettes are missing or stale::Record them with: cupel run --mode record --stale, then commit them\n")
+	require.Regexp(t, `strong/F01/1.yaml +missing`, k.read("summary.md"))
+	require.Contains(t, k.read("summary.md"), "record them with: cupel run --mode record --stale --suite suites/first")
 }

@@ -40,7 +40,12 @@ run)
 	outcome=$(head -n 1 "$plan" 2>/dev/null)
 	sed -i 1d "$plan" 2>/dev/null
 	case ${outcome:-complete} in
-	complete) [ -z "${FAKE_CANARY-}" ] || echo asked >>"$runs/canary.jsonl"; manifest complete 0 ;;
+	complete)
+		mkdir "$FAKE/busy" || echo "in parallel" >>"$FAKE/calls"
+		command -p sleep 0.1
+		rmdir "$FAKE/busy"
+		[ -z "${FAKE_CANARY-}" ] || echo asked >>"$runs/canary.jsonl"
+		manifest complete 0 ;;
 	partial) manifest partial 0; exit 1 ;;
 	capped) manifest partial 3; exit 1 ;;
 	killed) manifest running 0; kill -KILL $$ ;;
@@ -65,7 +70,7 @@ type kit struct {
 // configuration, keys or credentials of the machine.
 func newKit(t *testing.T, candidates ...string) *kit {
 	t.Helper()
-	for _, tool := range []string{"bash", "flock", "awk"} {
+	for _, tool := range []string{"bash", "flock", "awk", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("the kits need %s", tool)
 		}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package docs_test runs the commands that README.md and the pages of this folder show.
 //
 // Each page is one session of bash, in a fresh folder, with cupel on the PATH, no keys and no
@@ -37,6 +39,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -171,6 +174,8 @@ func (s *site) run(t *testing.T, p *page) error {
 	defer cancel()
 	bash := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", script)
 	bash.Dir, bash.WaitDelay = dir, 5*time.Second
+	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	bash.Cancel = func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGTERM) } // bash ends its jobs
 	proxy := s.proxy.address(dir, checkout)
 	goenv := func(name string) string {
 		out, err := exec.Command("go", "env", name).Output()

@@ -1,3 +1,5 @@
+//go:build unix
+
 package docs_test
 
 import (
@@ -203,8 +205,10 @@ func (p *page) script(folder string) string {
 		case s.file != "":
 			fmt.Fprintf(&b, "mkdir -p \"$(dirname %[1]s)\" && cp %[2]s %[1]s\n", shellQuote(s.file), from)
 		case s.address != "":
+			answers := "(exec 3<>/dev/tcp/" + strings.ReplaceAll(s.address, ":", "/") + ") 2>/dev/null"
+			fmt.Fprintf(&b, "for try in {1..300}; do %s || break; sleep 0.1; done # until other programs free the address\n", answers)
 			fmt.Fprintf(&b, "set -m\n%s &\nset +m\n", s.text)
-			fmt.Fprintf(&b, "for try in {1..200}; do (exec 3<>/dev/tcp/%s) 2>/dev/null && break; sleep 0.1; done; kill -0 $!\n", strings.ReplaceAll(s.address, ":", "/"))
+			fmt.Fprintf(&b, "for try in {1..200}; do %s && break; sleep 0.1; done; kill -0 $!\n", answers)
 		default:
 			b.WriteString(s.text + "\n")
 		}

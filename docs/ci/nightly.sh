@@ -10,7 +10,7 @@ set -m # every shard is a process group of its own, which a signal reaches whole
 # Settings, from the environment.
 : "${NIGHTLY_ARGS=--mode record --trials 3}" # what cupel run is given
 : "${NIGHTLY_MAX_COST=5}"                    # USD for the whole night; empty for no cap
-: "${NIGHTLY_SHARDS:=1}"                     # processes at once, each with its share of episodes and money
+: "${NIGHTLY_SHARDS:=1}"                     # processes in parallel, each with its share of episodes and money; those that record take turns
 : "${NIGHTLY_RETRIES:=3}"                    # how often episodes without a result are run again
 : "${NIGHTLY_WAIT:=600}"                     # seconds before that
 : "${NIGHTLY_GATE=}"                         # what cupel gate is given, such as --candidate gpt
@@ -39,7 +39,7 @@ capped() { [ -n "$1" ] && grep -Eq '"budget_stops": *[1-9]' "$1/run.json"; }
 # shard NUMBER runs or resumes one shard until every episode has a result, as
 # far as the retries go. 20 means that an older run cannot be resumed.
 shard() {
-	local dir=$night/shard-$1 args=() run code try
+	local dir=$night/shard-$1 args=() records= run code try
 	stopping=
 	trap 'stopping=1' TERM
 	mkdir -p "$dir"
@@ -47,10 +47,14 @@ shard() {
 	[ ! -f "$NIGHTLY_DIR/canary.jsonl" ] || cp -n "$NIGHTLY_DIR/canary.jsonl" "$dir/"
 	read -ra args <<<"$NIGHTLY_ARGS"
 	[ "$shards" -eq 1 ] || args+=(--shard "$1/$shards")
+	# One process at a time may write to a folder of cassettes.
+	[[ "$NIGHTLY_ARGS ${CUPEL_MODE-}" != *record* ]] || records=1
+	exec 8>"$NIGHTLY_DIR/turn"
 	[ -z "$NIGHTLY_MAX_COST" ] ||
 		args+=(--max-cost "$(LC_ALL=C awk -v usd="$NIGHTLY_MAX_COST" -v n="$shards" 'BEGIN { printf "%.4f", int(usd / n * 10000) / 10000 }')")
 	for ((try = 0; ; try++)); do
 		code=0
+		[ -z "$records" ] || flock 8 || return 130
 		run=$(run_of "$dir")
 		if [ -z "$run" ]; then
 			"$CUPEL" run "${args[@]}" --runs "$dir" || code=$?
@@ -60,6 +64,7 @@ shard() {
 			"$CUPEL" run --resume "$run" || code=$?
 			[ "$code" -ne 2 ] || [ "$try" -gt 0 ] || return 20
 		fi
+		flock -u 8
 		[ -z "$stopping" ] || return 130
 		case $code in 0 | 2 | 3 | 130) return "$code" ;; esac
 		if [ "$try" -ge "$NIGHTLY_RETRIES" ] || capped "$(run_of "$dir")"; then
@@ -112,17 +117,17 @@ baseline() {
 	done
 }
 
-# judge merges the shards, writes the reports and prints the verdict.
+# judge merges the shards, writes the reports and prints the verdict, once: what merge
+# prints of it is in merge.log.
 judge() {
 	local run base gate=()
 	run=$(run_of "$night/shard-1")
 	if [ "$shards" -gt 1 ]; then
 		rm -rf "$night/merged" # of an earlier try
-		"$CUPEL" merge "$night"/shard-*/*/ --runs "$night/merged" || return
+		"$CUPEL" merge "$night"/shard-*/*/ --runs "$night/merged" >"$night/merge.log" || return
 		run=$(run_of "$night/merged")
 	fi
 	[ -n "$run" ] || return 1
-	"$CUPEL" report "$run" || return
 	"$CUPEL" report "$run" -o "$night/junit.xml" -o "$night/report.md" || return
 	read -ra gate <<<"$NIGHTLY_GATE"
 	base=$(baseline)
