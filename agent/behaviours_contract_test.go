@@ -11,20 +11,20 @@ import (
 // reply are held in package contract.
 var contractBehaviours = map[string]func(t *testing.T){
 	"B038": func(t *testing.T) { // with a number, and the schema below
-		r := rehearseContract(t, 0, 0)
+		r := runContract(t, 0, 0)
 		require.Contains(t, r.last()[0].Text, ") get_job_status: Polls.\nschema = ")
 	},
 	"B149": func(t *testing.T) {
-		require.Empty(t, rehearseContract(t, 3, 3).finish)
-		r := rehearseContract(t, 3, 4)
+		require.Empty(t, runContract(t, 3, 3).finish)
+		r := runContract(t, 3, 4)
 		require.Len(t, r.run, 4)
 		require.Equal(t, []bool{false, true}, []bool{r.run[2].Given != nil, r.run[3].Given != nil})
 		require.Equal(t, codeBudget, r.run[3].Given.Code)
 	},
 }
 
-// rehearseContract has a model call so many tools.
-func rehearseContract(t *testing.T, limit, calls int) *rehearsal {
+// runContract has a model call so many tools.
+func runContract(t *testing.T, limit, calls int) *machineRun {
 	p := Params{Request: "r", Tools: testTools(t)}
 	p.Budgets.MaxToolCalls = limit
 	m, err := New("contract", p, nil)
@@ -34,7 +34,7 @@ func rehearseContract(t *testing.T, limit, calls int) *rehearsal {
 		call := action{"type": "tool", "name": "search", "args": map[string]any{"query": fmt.Sprint(i)}}
 		replies = append(replies, saying(turnText(t, "continue", call, fmt.Sprint(i))))
 	}
-	return rehearse(t, m, nil, replies...)
+	return runMachine(t, m, nil, replies...)
 }
 
 func TestContractBehaviours(t *testing.T) {

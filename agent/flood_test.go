@@ -34,7 +34,7 @@ func TestManyCallsOfATurn(t *testing.T) {
 			best := time.Hour
 			for range 3 {
 				start := time.Now()
-				answers := rehearseTools(t, Params{}, nil, r).answers()
+				answers := runTools(t, Params{}, nil, r).answers()
 				best = min(best, time.Since(start))
 				require.Len(t, answers, calls)
 			}
@@ -49,7 +49,7 @@ func TestNamesOfNoTool(t *testing.T) {
 	for name, want := range map[string]string{
 		"get counts": "get_counts_", "get_counts\n": "get_counts_", "\x00": "_", "": "_", "sea\xffrch": "sea_rch", "Search": "Search", strings.Repeat("é", 100): strings.Repeat("_", 64),
 	} {
-		r := rehearseTools(t, Params{}, nil, calling(name, "{}"))
+		r := runTools(t, Params{}, nil, calling(name, "{}"))
 		require.Equal(t, want, r.run[0].Call.Name, "%q", name)
 		require.Equal(t, want, r.answers()[0].Name)
 		require.Contains(t, r.answers()[0].Text, codeUnknownTool)
@@ -72,7 +72,7 @@ func TestArgumentsThatAreNone(t *testing.T) {
 		"two objects":        {`{"query":"a"}{"query":"b"}`, tellNoObject},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := rehearseTools(t, Params{}, nil, calling("search", test.args))
+			r := runTools(t, Params{}, nil, calling("search", test.args))
 			require.True(t, json.Valid(r.run[0].Call.Args))
 			require.True(t, json.Valid([]byte(r.answers()[0].Text)))
 			if test.want == "" {

@@ -43,14 +43,14 @@ func TestTooLateIsTooLate(t *testing.T) {
 func TestSpentBatchesDoNotWait(t *testing.T) {
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1,2]`)}}, Each: "i", Batch: strategy.Batch{Delay: time.Minute}}
 	p.Budgets.MaxSteps = 1
-	r := rehearseTools(t, p, nil, lookup("x"))
+	r := runTools(t, p, nil, lookup("x"))
 	require.Equal(t, MaxSteps, r.finish.StopReason)
 	require.Len(t, r.asked, 1)
 }
 
 func TestClarifiedBatch(t *testing.T) {
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1]`)}}, Each: "i"}
-	r := rehearseTools(t, p, nil, calling("ask_user", `{"question":"Which?"}`), saying("1"))
+	r := runTools(t, p, nil, calling("ask_user", `{"question":"Which?"}`), saying("1"))
 	require.Equal(t, Finish{Status: AnsweredAfterClarify, Answer: `["1"]`}, r.finish)
 }
 
@@ -99,7 +99,7 @@ func TestConcludesAtOnce(t *testing.T) {
 func TestRepetitionOfTwins(t *testing.T) {
 	twice := calling("search", `{"query":"x"}`, "search", `{"query":"x"}`)
 	slow := map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage("1"), Duration: time.Second}}
-	r := rehearseTools(t, Params{}, slow, lookup("x"), twice)
+	r := runTools(t, Params{}, slow, lookup("x"), twice)
 	require.Equal(t, turn.KindReflect, r.asked[2].Kind)
 	for _, c := range r.run[1:] {
 		require.True(t, c.Deduped)

@@ -75,7 +75,7 @@ func FuzzReactTurn(f *testing.F) {
 	}
 	tools := testTools(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		r := rehearseTools(t, Params{Tools: tools, Profile: profileReact}, nil, saying(text))
+		r := runTools(t, Params{Tools: tools, Profile: profileReact}, nil, saying(text))
 		if r.finish.Status != "" {
 			require.Contains(t, []Status{Answered, RespondError}, r.finish.Status)
 			require.Contains(t, text, "Final Answer")
@@ -95,7 +95,7 @@ func FuzzReactTurn(f *testing.F) {
 // one message; the user never speaks twice in a row.
 func TestReactRepetition(t *testing.T) {
 	again := saying("Thought: hm\nAction: search\nAction Input: {\"query\":\"x\"}")
-	r := rehearseTools(t, Params{Profile: "react"}, nil, again, again)
+	r := runTools(t, Params{Profile: "react"}, nil, again, again)
 	require.Equal(t, []string{"user", "assistant", "user", "assistant", "user"}, roles(r))
 	require.Equal(t, reactObservation+`{"query":"x"}`+"\n\n"+tellRepeated("search"), r.last()[4].Text)
 	require.Equal(t, reactObservation+`{"query":"x"}`, r.last()[2].Text, "what was sent does not change")

@@ -58,7 +58,7 @@ func TestNewTools(t *testing.T) {
 
 func TestToolsCallCarriesTheDials(t *testing.T) {
 	p := Params{Request: "r", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1, Seed: new(int64(7)), Budgets: guard.Budgets{MaxTime: 90 * time.Second}}
-	c := rehearseTools(t, p, nil).asked[0]
+	c := runTools(t, p, nil).asked[0]
 	require.Equal(t, 400, c.Call.MaxTokens)
 	require.Equal(t, 0.1, *c.Call.Temperature)
 	require.Equal(t, int64(7), *c.Call.Seed)
@@ -72,7 +72,7 @@ func TestToolsCallCarriesTheDials(t *testing.T) {
 func TestToolsShowsBoundedResults(t *testing.T) {
 	long := `"` + strings.Repeat("é", 30_000) + `"`
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(long)}}}
-	r := rehearseTools(t, p, map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage(long)}}, lookup("x"))
+	r := runTools(t, p, map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage(long)}}, lookup("x"))
 	require.Equal(t, `"`+strings.Repeat("é", 19_999)+"... [truncated]", r.answers()[0].Text)
 	require.Less(t, len([]rune(r.last()[0].Text)), 20_100)
 }
@@ -84,7 +84,7 @@ func TestToolsBoundsCalls(t *testing.T) {
 	for i := range 100 {
 		namesAndArgs = append(namesAndArgs, "get_job_status", `{"id":"`+strings.Repeat("i", i)+`"}`)
 	}
-	r := rehearseTools(t, Params{}, nil, calling(namesAndArgs...))
+	r := runTools(t, Params{}, nil, calling(namesAndArgs...))
 	require.Len(t, r.answers(), 100)
 	for i, c := range r.run {
 		require.Equal(t, i >= maxCalls, c.Given != nil, "call %d", i)
@@ -94,7 +94,7 @@ func TestToolsBoundsCalls(t *testing.T) {
 // TestToolsKeepsOldCalls: the messages of an earlier call do not change when the
 // conversation goes on; the driver may still be reading them.
 func TestToolsKeepsOldCalls(t *testing.T) {
-	r := rehearseTools(t, Params{}, nil, append(lookups(5), saying(""), lookup("x"), lookup("x"))...)
+	r := runTools(t, Params{}, nil, append(lookups(5), saying(""), lookup("x"), lookup("x"))...)
 	for i, c := range r.asked[1:] {
 		before := r.asked[i].Call.Messages
 		require.Equal(t, before, c.Call.Messages[:len(before)])
@@ -105,7 +105,7 @@ func TestToolsKeepsOldCalls(t *testing.T) {
 // TestToolsNeverAnswersWithReasoning: reasoning is no answer, and goes back only as
 // the wire wants it.
 func TestToolsNeverAnswersWithReasoning(t *testing.T) {
-	r := rehearseTools(t, Params{}, nil, providers.Reply{Reasoning: "It is 7.", Continuation: json.RawMessage(`{}`)}, saying("It is 8."))
+	r := runTools(t, Params{}, nil, providers.Reply{Reasoning: "It is 7.", Continuation: json.RawMessage(`{}`)}, saying("It is 8."))
 	require.Equal(t, "It is 8.", r.finish.Answer)
 	require.Equal(t, providers.Message{Role: providers.RoleAssistant, Text: noOutput}, r.last()[1])
 }
@@ -186,7 +186,7 @@ func TestToolsNeverAnswersWithThoughts(t *testing.T) {
 		{"the last text", Params{MaxIterations: 1}, []any{providers.Reply{Text: "<think>7?</think>I look.", Calls: lookup("x").Calls}}, Finish{Status: Stopped, StopReason: stoppedIterations, Answer: "I look."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, rehearseTools(t, test.params, nil, test.replies...).finish)
+			require.Equal(t, test.want, runTools(t, test.params, nil, test.replies...).finish)
 		})
 	}
 }
@@ -211,13 +211,13 @@ func TestToolsRefusals(t *testing.T) {
 		{"without a word for it", Params{}, providers.Reply{Refusal: "No."}, "No."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, Finish{Status: CannotProceed, Answer: test.want}, rehearseTools(t, test.params, nil, test.reply).finish)
+			require.Equal(t, Finish{Status: CannotProceed, Answer: test.want}, runTools(t, test.params, nil, test.reply).finish)
 		})
 	}
 	t.Run("calls go first", func(t *testing.T) {
 		r := lookup("x")
 		r.Finish = providers.FinishRefusal
-		require.Len(t, rehearseTools(t, Params{}, nil, r).run, 1)
+		require.Len(t, runTools(t, Params{}, nil, r).run, 1)
 	})
 	t.Run("of a step fails it", func(t *testing.T) {
 		s, _, f := playPlan(t, nil, map[string][]any{"": {reply("", planCall(stepA))}, "a": {refusal("", "No.")}})
@@ -230,7 +230,7 @@ func TestToolsRefusals(t *testing.T) {
 // TestToolsCutWhileThinking: no text, the tokens being used up, is a cut and no silence.
 func TestToolsCutWhileThinking(t *testing.T) {
 	for _, text := range []string{"", "<think>Let me"} {
-		r := rehearseTools(t, Params{}, nil, providers.Reply{Text: text, Finish: providers.FinishLength})
+		r := runTools(t, Params{}, nil, providers.Reply{Text: text, Finish: providers.FinishLength})
 		require.Contains(t, r.last()[2].Text, "- truncated: ")
 	}
 }

@@ -28,7 +28,7 @@ func newCassetteStatus(p *process) *cobra.Command {
 		Long: `Looks at the cassette of every planned episode of the suite, its candidates and
 trials, and compares what it says of itself with what a run would use today:
 provider, model, version of the wire, and digests of the prompt, the tools, the
-contract, the policy (dials and budgets), the task and the candidate's settings.
+contract, the policy (sampling settings and budgets), the task and the candidate's settings.
 Nothing is run.
 
   fresh    recorded with all of these

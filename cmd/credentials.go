@@ -104,8 +104,8 @@ func jsonSecrets(text []byte) (values []string) {
 	return slices.DeleteFunc(values, func(v string) bool { return strings.HasPrefix(v, "-----") })
 }
 
-// sayWithheld tells the person where credentials were left out.
-func (p *process) sayWithheld(res harness.Result) {
+// reportRedactions tells the person where credentials were left out.
+func (p *process) reportRedactions(res harness.Result) {
 	for _, w := range res.Redactions {
 		_, _ = fmt.Fprintf(p.stderr, "cupel: %s held %s in %d texts: %s stands in its place. Find out how it came there, and replace it where it is valid\n",
 			w.Field, w.Kind, w.Count, secrets.Hidden)

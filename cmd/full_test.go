@@ -43,9 +43,9 @@ var whole struct {
 
 var goOn = regexp.MustCompile(`(?m)go on with: cupel (run --resume \S+)$`)
 
-// mendedBy takes what a run that failed says at its word, and requires that it then
+// fixedBy takes what a run that failed says at its word, and requires that it then
 // comes to the files of one that did not fail.
-func (b *bench) mendedBy(end ended, want map[string]string) {
+func (b *bench) fixedBy(end ended, want map[string]string) {
 	b.t.Helper()
 	args := slow
 	if hint := goOn.FindStringSubmatch(end.text); hint != nil {
@@ -93,7 +93,7 @@ func TestWritesThatFail(t *testing.T) {
 			require.Equal(t, exit.Failed, end.code, end.text)
 			require.Contains(t, end.text, test.fails)
 			require.Contains(t, end.text, "file too large")
-			b.mendedBy(end, want)
+			b.fixedBy(end, want)
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			require.NoError(t, exec.Command("mount", "-o", "remount,size=10m", runs).Run())
-			b.mendedBy(end, want)
+			b.fixedBy(end, want)
 		})
 	}
 	t.Log(stages)

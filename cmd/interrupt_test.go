@@ -102,7 +102,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(text), `"stopped": "interrupted"`)
 			b.hurry("400")
-			b.mendedBy(end, want)
+			b.fixedBy(end, want)
 		})
 	}
 }

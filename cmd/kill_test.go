@@ -165,8 +165,8 @@ var (
 	episodeLine = regexp.MustCompile(`"event":"episode","task":"([^"]+)","candidate":"([^"]+)","trial":(\d+)`)
 )
 
-// mended counts what the killed runs of a test met.
-type mended struct {
+// killCounts counts what the killed runs of a test met.
+type killCounts struct {
 	mu                  sync.Mutex
 	kills, late, twice  int
 	journaled, ledgered int
@@ -176,7 +176,7 @@ type mended struct {
 // length of its journal, and goes on,
 // perhaps killed again, until the run is complete. check gets what was journaled
 // before each further process, after its end.
-func (b *bench) mend(m *mended, rng *rand.Rand, life time.Duration, args []string, check func(done map[string]bool)) {
+func (b *bench) resumeKilled(m *killCounts, rng *rand.Rand, life time.Duration, args []string, check func(done map[string]bool)) {
 	b.t.Helper()
 	begin := args
 	for n := 0; ; n++ {
@@ -285,7 +285,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 		slices.Sort(lives)
 		kinds[i].args, kinds[i].life = args, lives[len(lives)/2]
 	}
-	m := &mended{}
+	m := &killCounts{}
 	begun := time.Now()
 	runs := testkit.Long(12, 180)
 	together(t, runs, parallel, func(t *testing.T, i int) {
@@ -295,7 +295,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 			k = kinds[1]
 		}
 		b := newBench(t)
-		b.mend(m, rng, k.life, k.args, func(map[string]bool) {})
+		b.resumeKilled(m, rng, k.life, k.args, func(map[string]bool) {})
 		got := b.result()
 		for name, text := range k.want {
 			require.True(t, text == got[name], "%s differs from the uninterrupted run's", name)
@@ -343,13 +343,13 @@ func TestKilledRecordingsGoOn(t *testing.T) {
 		require.Zero(t, end.code, end.text)
 		life = end.took
 	})
-	m := &mended{}
+	m := &killCounts{}
 	kept := 0
 	together(t, testkit.Long(3, 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo
-		b.mend(m, rand.New(rand.NewPCG(7, uint64(i))), life, args, func(done map[string]bool) {
+		b.resumeKilled(m, rand.New(rand.NewPCG(7, uint64(i))), life, args, func(done map[string]bool) {
 			after := b.tapes()
 			for name := range done {
 				now, ok := after[name+".yaml"]

@@ -184,7 +184,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 			return err
 		}
 	}
-	p.sayWithheld(res)
+	p.reportRedactions(res)
 	p.sayNotUnderstood(res)
 	if len(res.Answers) > 0 && !f.quiet {
 		if err := episode.WriteAnswers(p.stderr, res.Answers); err != nil {

@@ -50,9 +50,9 @@ tasks:
 	return s
 }
 
-// playedBy records one task by a strategy whose models think with a mind, holds its
-// replay against it and returns the rows and what the models were asked.
-func playedBy(t *testing.T, task string, c goldens.Candidate, mind func(chat) string) (ledger.EpisodeRows, []string) {
+// playedBy records one task by a strategy whose requests model answers, compares its
+// replay with it and returns the rows and what the models were asked.
+func playedBy(t *testing.T, task string, c goldens.Candidate, model func(chat) string) (ledger.EpisodeRows, []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var asked []string
@@ -64,7 +64,7 @@ func playedBy(t *testing.T, task string, c goldens.Candidate, mind func(chat) st
 		mu.Unlock()
 		var c chat
 		_ = json.Unmarshal(request, &c) // the content of a message with images is a list: it stays empty
-		return mind(c)
+		return model(c)
 	}
 	c.Name, c.Provider, c.Model, c.BaseURL = "blow", "openai-compatible", "m", "http://models.test/v1"
 	o.Candidates = []goldens.Candidate{c}
@@ -82,7 +82,7 @@ func onePlan(step string) string {
 // Of two calls in one turn a person lets one run and declines the other: the model is
 // told so of that one, in a step of a plan, too.
 func TestCallsAreApprovedOneByOne(t *testing.T) {
-	mind := func(c chat) string {
+	model := func(c chat) string {
 		switch {
 		case c.has("system", "You are the planner."):
 			return onePlan("")
@@ -93,7 +93,7 @@ func TestCallsAreApprovedOneByOne(t *testing.T) {
 	}
 	for strategy, turn := range map[string]string{"tools": "1", "plan": "2"} {
 		t.Run(strategy, func(t *testing.T) {
-			rows, asked := playedBy(t, "approvals: [deny, approve]", goldens.Candidate{Agent: strategy}, mind)
+			rows, asked := playedBy(t, "approvals: [deny, approve]", goldens.Candidate{Agent: strategy}, model)
 			require.Equal(t, "answered", rows.Episode.Status, rows.Episode.ErrorText)
 			require.Equal(t, []string{turn + " get_job_status rejected", turn + " get_job_status ok"}, callsOf(rows))
 			require.Equal(t, "E_DENIED", rows.ToolCalls[0].ErrorCode)
@@ -117,7 +117,7 @@ func TestCallsAreApprovedOneByOne(t *testing.T) {
 // A task's image reaches the wire, byte for byte, unless the candidate goes without.
 func TestImagesReachTheWire(t *testing.T) {
 	data := base64.StdEncoding.EncodeToString(oneTask(t, "images: [a.png]").Tasks[0].Images[0].Data)
-	mind := func(c chat) string {
+	model := func(c chat) string {
 		switch {
 		case c.has("system", "You are the planner."):
 			return onePlan("")
@@ -129,7 +129,7 @@ func TestImagesReachTheWire(t *testing.T) {
 	for _, strategy := range []string{"contract", "tools", "plan"} {
 		for _, blind := range []bool{false, true} {
 			t.Run(fmt.Sprint(strategy, " without is ", blind), func(t *testing.T) {
-				rows, asked := playedBy(t, "images: [a.png]", goldens.Candidate{Agent: strategy, NoImages: blind}, mind)
+				rows, asked := playedBy(t, "images: [a.png]", goldens.Candidate{Agent: strategy, NoImages: blind}, model)
 				require.Equal(t, "answered", rows.Episode.Status, rows.Episode.ErrorText)
 				require.NotEmpty(t, asked)
 				for _, body := range asked {
@@ -144,7 +144,7 @@ func TestImagesReachTheWire(t *testing.T) {
 // its error in its place, or ends the episode.
 func TestItemsAreWorkedOnInBatches(t *testing.T) {
 	b := "no message at all" // which no wire can read
-	mind := func(c chat) string {
+	model := func(c chat) string {
 		switch {
 		case c.has("user", "ITEM:\n<data>\"a\""):
 			return text("Yes a.")
@@ -154,7 +154,7 @@ func TestItemsAreWorkedOnInBatches(t *testing.T) {
 		return b
 	}
 	const task = "inputs: {list: [a, b, c]}, each: list"
-	rows, _ := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{Size: 2, Delay: time.Minute}}, mind)
+	rows, _ := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{Size: 2, Delay: time.Minute}}, model)
 	require.Equal(t, "answered", rows.Episode.Status, rows.Episode.ErrorText)
 	var answers []any
 	require.NoError(t, json.Unmarshal([]byte(rows.Episode.Answer), &answers), rows.Episode.Answer)
@@ -168,7 +168,7 @@ func TestItemsAreWorkedOnInBatches(t *testing.T) {
 	require.Equal(t, ended+time.Minute.Microseconds(), rows.Turns[2].TsStart, "the pause")
 
 	b = text("")
-	rows, asked := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{StopOnFail: true}}, mind)
+	rows, asked := playedBy(t, task, goldens.Candidate{Agent: "tools", Batch: strategy.Batch{StopOnFail: true}}, model)
 	require.Equal(t, "contract_violation", rows.Episode.StopReason)
 	require.Len(t, asked, 4, "none after the one that failed")
 }
@@ -179,7 +179,7 @@ func TestSignalsOfStrategiesAreRows(t *testing.T) {
 	tries := 0
 	tests := []struct {
 		name, strategy, stop string
-		mind                 func(chat) string
+		model                func(chat) string
 		thrash, stall        int32
 		revision             int32
 	}{
@@ -205,7 +205,7 @@ func TestSignalsOfStrategiesAreRows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rows, _ := playedBy(t, "approvals: [approve, approve, approve, approve], replies: [This, That]", goldens.Candidate{Agent: tt.strategy}, tt.mind)
+			rows, _ := playedBy(t, "approvals: [approve, approve, approve, approve], replies: [This, That]", goldens.Candidate{Agent: tt.strategy}, tt.model)
 			require.Equal(t, tt.stop, rows.Episode.StopReason, rows.Episode.Answer)
 			require.Equal(t, [2]int32{tt.thrash, tt.stall}, [2]int32{rows.Episode.ThrashEvents, rows.Episode.StallEvents})
 			var thrash, stall, revision int32

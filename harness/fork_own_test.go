@@ -154,7 +154,7 @@ func TestForkAsksTheHumanAfterIt(t *testing.T) {
 }
 
 // TestForkGoesOnInItsOwnState: two turns of nonsense bring the rescue turn of a
-// candidate that has one, with its own dials, though the recorded one had none.
+// candidate that has one, with its own sampling settings, though the recorded one had none.
 func TestForkGoesOnInItsOwnState(t *testing.T) {
 	tokens := 77
 	voice := &script{outputs: map[string][]string{

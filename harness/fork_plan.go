@@ -142,7 +142,7 @@ func checkFork(r *runner, next drive.Planned, f Fork) error {
 	run := *r
 	run.Mode, run.today = recorder.Replay, time.Time{}
 	p := next.Fork.Planned
-	p.Rehearsed = &next
+	p.ForkTarget = &next
 	var ended error
 	rows := run.env().Run(context.Background(), p, func(t episode.Trace) {
 		if t.Finish != nil {

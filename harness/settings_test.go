@@ -75,12 +75,12 @@ tasks:
 			of[p.Images != nil] = p
 		}
 	}
-	dials, err := o.Policy.Resolve("sim-openai", "action")
+	resolved, err := o.Policy.Resolve("sim-openai", "action")
 	require.NoError(t, err)
 	none := 0
 	want := agent.Params{
 		Request: "Do {item}", Constraints: "C", Tools: of[true].Tools, Budgets: guard.Budgets{MaxSteps: 3, MaxToolCalls: 4, MaxTime: 5 * time.Second},
-		MaxTokens: dials.MaxTokens, Temperature: dials.Temperature, Profile: "seed", Mode: "prompt",
+		MaxTokens: resolved.MaxTokens, Temperature: resolved.Temperature, Profile: "seed", Mode: "prompt",
 		System: "Be brief.", Images: []providers.Image{{MediaType: "image/png", Data: img.Bytes()}}, AnswerSchema: json.RawMessage(`{"type":"object"}`),
 		Inputs: []strategy.Input{{Name: "b", Value: json.RawMessage(`[1,"x"]`)}, {Name: "a", Value: json.RawMessage(`{"k":2}`)}}, Each: "b",
 		Memory: []strategy.Exchange{{Request: "Before", Answer: "no"}}, Fallback: true, MaxIterations: 5, FinalRetries: &none,

@@ -272,7 +272,7 @@ func changes(was, is cassette.Header) []string {
 		}
 	}
 	for _, d := range []struct{ name, hint string }{
-		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (dials or budgets)"},
+		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (sampling settings or budgets)"},
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
 		{"session", strings.TrimPrefix(sessionChanged, "session changed")},
 	} {

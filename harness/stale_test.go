@@ -68,7 +68,7 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 			o.Policy = p
 		}
 	}
-	const dials, asked, settings = "policy changed (dials or budgets)", "task changed (request, world, or its script)",
+	const sampling, asked, settings = "policy changed (sampling settings or budgets)", "task changed (request, world, or its script)",
 		"candidate changed (address, rescue, or what is added to requests)"
 	cases := []struct {
 		name   string
@@ -77,11 +77,11 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 	}{
 		{"nothing", func(*harness.Options) {}, nil},
 		{"another provider in the policy", policy("providers: {elsewhere: {model: m}}\n"), nil},
-		{"a dial of the policy", policy("task_classes: {action: {temp: 0.3}}\n"), []string{dials}},
+		{"a sampling setting of the policy", policy("task_classes: {action: {temp: 0.3}}\n"), []string{sampling}},
 		{"the policy's limits", policy("defaults: {max_steps: 3}\n"), nil}, // the suite sets its own
-		{"a candidate's temperature", candidate(func(c *goldens.Candidate) { c.Temperature = &warm }), []string{dials}},
-		{"a candidate's output cap", candidate(func(c *goldens.Candidate) { c.MaxTokens = &number }), []string{dials}},
-		{"a budget", task(func(t *goldens.Task) { t.Budgets.MaxSteps = 4 }), []string{dials}},
+		{"a candidate's temperature", candidate(func(c *goldens.Candidate) { c.Temperature = &warm }), []string{sampling}},
+		{"a candidate's output cap", candidate(func(c *goldens.Candidate) { c.MaxTokens = &number }), []string{sampling}},
+		{"a budget", task(func(t *goldens.Task) { t.Budgets.MaxSteps = 4 }), []string{sampling}},
 		{"the model", candidate(func(c *goldens.Candidate) { c.Model = "sim-other" }), []string{`model changed: "sim-strong" → "sim-other"`}},
 		{"the provider", candidate(func(c *goldens.Candidate) { c.Provider = "sim-anthropic" }), []string{
 			`provider changed: "sim-openai" → "sim-anthropic"`, `wire changed: "openai-chat/1" → "anthropic-messages/1"`,
@@ -139,7 +139,7 @@ func TestOlderCassettesAreNotStaleForWhatTheyDoNotSay(t *testing.T) {
 		"none":                     {nil, nil},
 		"of a whole policy":        {map[string]string{"policy": "753c"}, nil},
 		"of what it comes to":      {map[string]string{"policy": "753c", "task": ""}, nil},
-		"beside one of the task":   {map[string]string{"policy": "753c", "task": "1"}, []string{"policy changed (dials or budgets)", "task changed (request, world, or its script)"}},
+		"beside one of the task":   {map[string]string{"policy": "753c", "task": "1"}, []string{"policy changed (sampling settings or budgets)", "task changed (request, world, or its script)"}},
 		"of a name nobody knows":   {map[string]string{"weather": "1"}, nil},
 		"of a prompt, none others": {map[string]string{"prompt": "1"}, []string{"prompt changed"}},
 	} {

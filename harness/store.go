@@ -261,7 +261,7 @@ func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outco
 
 // hint says what is safe when the run folder fails, and how to go on.
 func (s *store) hint() string {
-	return "what is finished is in its journal; once that is mended, go on with: cupel run --resume " + s.dir
+	return "what is finished is in its journal; once that is fixed, resume with: cupel run --resume " + s.dir
 }
 
 // close closes the files and lets other processes at the folder. What was appended

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// chat is what a mind reads of a request for OpenAI's wire.
+// chat is what a model reads of a request for OpenAI's wire.
 type chat struct {
 	Model    string
 	Messages []struct{ Role, Content string }
@@ -72,8 +72,8 @@ func planMind(c chat) string {
 }
 
 // strategyOptions record n tasks by a built-in strategy, of a provider that thinks with
-// a mind and fails now and then.
-func strategyOptions(t *testing.T, n int, strategy string, mind func(chat) string) (harness.Options, *randomFaults) {
+// a model and fails now and then.
+func strategyOptions(t *testing.T, n int, strategy string, model func(chat) string) (harness.Options, *randomFaults) {
 	t.Helper()
 	w := newRandomFaults(5)
 	w.says = func(request []byte) string {
@@ -81,7 +81,7 @@ func strategyOptions(t *testing.T, n int, strategy string, mind func(chat) strin
 		if err := json.Unmarshal(request, &c); err != nil {
 			return text(err.Error())
 		}
-		return mind(c)
+		return model(c)
 	}
 	o := stormOptions(t, n, w)
 	o.Strategies, o.Candidates[0].Agent = nil, strategy

@@ -47,8 +47,8 @@ func TestTranscriptMakesControlCharactersVisible(t *testing.T) {
 // A transcript of several turns at once says whose each call is, and what the strategy
 // is at; what models write stays within its lines.
 func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
-	page := func(mind func(chat) string, strategy string) string {
-		o, w := strategyOptions(t, 1, strategy, mind)
+	page := func(model func(chat) string, strategy string) string {
+		o, w := strategyOptions(t, 1, strategy, model)
 		w.fails = false
 		recorded, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)

@@ -76,10 +76,10 @@ func TestEndsThatContradictThemselves(t *testing.T) {
 		"no status, no failure":    func(it *cassette.Interaction) { it.Response.Code = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			tape := sampled()
-			require.NoError(t, tape.Check())
-			spoil(&tape.Interactions[0])
-			require.Error(t, tape.Check())
+			recorded := sampled()
+			require.NoError(t, recorded.Check())
+			spoil(&recorded.Interactions[0])
+			require.Error(t, recorded.Check())
 		})
 	}
 }

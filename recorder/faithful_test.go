@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hard are pieces of streams that are easily mended by mistake.
+// hard are pieces of streams that are easily repaired by mistake.
 var hard = []string{
 	"data: {\"a\":1}\r\n\r\n", "data: x\n\n", "event: e\rdata: y\r\r", "\r", "\n", ": ping\n\n", "é", "😀", "\u2028", "\ufeff",
 	"\x00\xff\xfe", "\xe2\x82", "\xed\xa0\x80", "\x1f\x8b\x08", " ", "\t", "---\n", "seal: sha256:", "exchange 0 9\n",

@@ -32,8 +32,8 @@ func onDisk(t *testing.T, dir string) (text string) {
 	return text
 }
 
-// inTurn answers with one body after the other.
-func inTurn(bodies ...string) answer {
+// inOrder answers with one body after the other.
+func inOrder(bodies ...string) answer {
 	return func(req *http.Request) (*http.Response, error) {
 		body := bodies[0]
 		if len(bodies) > 1 {
@@ -74,7 +74,7 @@ func TestTheJournalOfARefusedCassetteHoldsNothing(t *testing.T) {
 	} {
 		for _, when := range []string{"known", "known late", "known after a kill"} {
 			t.Run(name+"/"+when, func(t *testing.T) {
-				r := newRecording(t, inTurn(bodies...))
+				r := newRecording(t, inOrder(bodies...))
 				if when == "known" {
 					r.o.Secrets.Add(key)
 				}
@@ -146,7 +146,7 @@ func TestWhatWasSetAsideHoldsNothing(t *testing.T) {
 
 // A cassette that holds a credential in pieces is found by a scan.
 func TestScanFindsWhatIsSplitOverExchanges(t *testing.T) {
-	r := newRecording(t, inTurn(contractTurn("it is "+key[:9]), contractTurn(key[9:])))
+	r := newRecording(t, inOrder(contractTurn("it is "+key[:9]), contractTurn(key[9:])))
 	for range 2 {
 		ask(t, r, post(t, "https://api.test/", "{}"))
 	}

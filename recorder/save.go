@@ -71,7 +71,7 @@ func (r *Recorder) finished(i int, k *recording) error {
 	case !k.done:
 		return errors.New(what + " is not finished: its body was neither read to the end nor closed")
 	case k.err != nil && d.Find(k.err.Error()) != "":
-		return errors.New(what + " failed; the cassette on disk stays (the cause is withheld: it holds a credential)")
+		return errors.New(what + " failed; the cassette on disk stays (the cause is redacted: it holds a credential)")
 	case k.err != nil:
 		return fmt.Errorf("%s failed; the cassette on disk stays: %w", what, k.err)
 	}

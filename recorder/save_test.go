@@ -172,7 +172,7 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 		_, err := r.RoundTrip(post(t, "https://api.test/", "{}").WithContext(ctx))
 		require.ErrorIs(t, err, cause)
 		err = r.Save()
-		require.ErrorContains(t, err, "the cause is withheld")
+		require.ErrorContains(t, err, "the cause is redacted")
 		require.NotContains(t, err.Error(), canary)
 		require.NotErrorIs(t, err, cause)
 	})

@@ -39,8 +39,8 @@ func failed(code, message string) tool.Result {
 	return tool.Result{Outcome: tool.Error, Code: code, Message: message}
 }
 
-// shelf is a world of a few documents.
-func shelf(docs ...document) env {
+// withDocuments is a world of a few documents.
+func withDocuments(docs ...document) env {
 	if docs == nil {
 		docs = []document{
 			{ID: "oak-head", Title: "Oak Head light", Date: "2020-01-02", Text: "On the north coast, by Ada Lund.", Fields: map[string]any{"height_m": json.Number("41.50"), "designer": "Ada Lund", "built": json.Number("1874")}},
@@ -110,7 +110,7 @@ func TestDocumentTools(t *testing.T) {
 		"no id":               {"compare", `{"items":[{"value":1},{"id":"b","value":1}],"order":"lowest"}`, failed(codeBadArgs, "the id of item 1 must be one of its own, of at most 64 characters")},
 	} {
 		t.Run(tc.tool+" "+name, func(t *testing.T) {
-			require.Equal(t, tc.want, shelf().Call(asked(tc.tool, tc.args), noon))
+			require.Equal(t, tc.want, withDocuments().Call(asked(tc.tool, tc.args), noon))
 		})
 	}
 	many := make([]string, 21)
@@ -118,10 +118,10 @@ func TestDocumentTools(t *testing.T) {
 		many[i] = fmt.Sprintf(`{"id":"i%d","value":%d}`, i, i)
 	}
 	list := func(n int) string { return `{"items":[` + strings.Join(many[:n], ",") + `],"order":"highest"}` }
-	require.Equal(t, failed(codeBadArgs, "items must be 2 to 20, but are 21"), shelf().Call(asked("compare", list(21)), noon))
-	require.Contains(t, string(shelf().Call(asked("compare", list(20)), noon).Value), `"best":{"id":"i19","value":19}`)
+	require.Equal(t, failed(codeBadArgs, "items must be 2 to 20, but are 21"), withDocuments().Call(asked("compare", list(21)), noon))
+	require.Contains(t, string(withDocuments().Call(asked("compare", list(20)), noon).Value), `"best":{"id":"i19","value":19}`)
 	for _, name := range []string{"search", "open", "extract", "compare"} {
-		r := shelf().Call(asked(name, `{"nope":"`+strings.Repeat("x", 1000)+`"}`), noon)
+		r := withDocuments().Call(asked(name, `{"nope":"`+strings.Repeat("x", 1000)+`"}`), noon)
 		require.Equal(t, tool.Error, r.Outcome, name)
 		require.Equal(t, codeBadArgs, r.Code)
 	}
@@ -129,7 +129,7 @@ func TestDocumentTools(t *testing.T) {
 
 // A world without documents has none of them.
 func TestNoDocuments(t *testing.T) {
-	w := shelf([]document{}...)
+	w := withDocuments([]document{}...)
 	require.Equal(t, ok(`{"query":"x","results":[],"total":0}`), w.Call(asked("search", `{"query":"x"}`), noon))
 	require.Equal(t, codeNotFound, w.Call(asked("open", `{"id":"x"}`), noon).Code)
 	require.Equal(t, codeNotFound, w.Call(asked("extract", `{"id":"x","field":"y"}`), noon).Code)
@@ -198,7 +198,7 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 			Total   int
 			Results []struct{ ID string }
 		}
-		res := shelf(append([]document{}, docs...)...).Call(asked("search", fmt.Sprintf(`{"query":%q,"limit":20}`, query)), noon)
+		res := withDocuments(append([]document{}, docs...)...).Call(asked("search", fmt.Sprintf(`{"query":%q,"limit":20}`, query)), noon)
 		require.NoError(t, json.Unmarshal(res.Value, &got), res.Message)
 		require.Equal(t, len(want), got.Total, query)
 		ids := []string{}
@@ -224,8 +224,8 @@ func FuzzDocumentTools(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, i int, args string) {
 		call := asked([]string{"search", "open", "extract", "compare"}[i&3], args)
-		got := shelf().Call(call, noon)
-		require.Equal(t, got, shelf().Call(call, noon))
+		got := withDocuments().Call(call, noon)
+		require.Equal(t, got, withDocuments().Call(call, noon))
 		if got.Outcome == tool.OK {
 			require.True(t, json.Valid(got.Value))
 			require.Less(t, len(got.Value), 4000+2*len(args))
@@ -245,7 +245,7 @@ func BenchmarkSearch(b *testing.B) {
 	for i := range 200 {
 		docs = append(docs, document{ID: fmt.Sprintf("d%03d", i), Title: "A light", Date: "2020-01-02", Text: strings.Repeat("north coast, ", 450/13), Fields: map[string]any{"designer": "Ada Lund"}})
 	}
-	w := shelf(docs...)
+	w := withDocuments(docs...)
 	call := asked("search", `{"query":"coast lund missing"}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -100,9 +100,9 @@ func TestPolicyOfProviders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := Load(Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Providers: append(all.Names(), "house")})
 	require.NoError(t, err)
-	dials, err := c.Policy.Resolve("house", "action")
+	resolved, err := c.Policy.Resolve("house", "action")
 	require.NoError(t, err)
-	require.Equal(t, c.Policy.Defaults.MaxSteps, dials.MaxSteps)
+	require.Equal(t, c.Policy.Defaults.MaxSteps, resolved.MaxSteps)
 }
 
 // Every problem of the file's shape is named at once, by line and field.

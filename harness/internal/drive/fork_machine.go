@@ -14,9 +14,9 @@ func (p Planned) newMachine() (agent.Machine, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Rehearsed != nil:
-		next, err := agent.New(p.Rehearsed.Candidate.Agent, p.Rehearsed.Params, p.Strategies)
-		return &forkMachine{past: own, next: next, turn: p.Rehearsed.Fork.Turn, rehearsal: true}, err
+	case p.ForkTarget != nil:
+		next, err := agent.New(p.ForkTarget.Candidate.Agent, p.ForkTarget.Params, p.Strategies)
+		return &forkMachine{past: own, next: next, turn: p.ForkTarget.Fork.Turn, checking: true}, err
 	case p.Fork != nil:
 		old, err := agent.New(p.Fork.Candidate.Agent, p.Fork.Params, p.Strategies)
 		return &forkMachine{past: old, next: own, turn: p.Fork.Turn}, err
@@ -32,7 +32,7 @@ type forkMachine struct {
 	turn       int           // the last one of the past
 	asked      int           // model calls of the past
 	open       int           // those of them that are in flight
-	rehearsal  bool          // the past goes on after the fork, and next is nil then
+	checking   bool          // the past goes on after the fork, and next is nil then
 }
 
 // Step implements agent.Machine.
@@ -55,7 +55,7 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 		}
 	}
 	if calls > 0 && m.open == 0 && m.asked >= m.turn { // here the roads fork
-		if m.rehearsal {
+		if m.checking {
 			m.next = nil
 			return old
 		}

@@ -16,17 +16,17 @@ const ScriptedRescue = "scripted-rescue"
 
 // Planned is one episode to be run: everything resolved, nothing started.
 type Planned struct {
-	Suite     *goldens.Suite
-	Task      goldens.Task
-	Candidate goldens.Candidate
-	Trial     int
-	Seed      Seed
-	Params    agent.Params
-	Factory   providers.Factory
-	Key       string
-	Cassette  string   // path below the cassettes folder; empty for scripted without HTTP tools
-	Fork      *Past    // what it goes on from; nil unless it is a fork
-	Rehearsed *Planned // the fork that this, its past, is replayed for; usually nil
+	Suite      *goldens.Suite
+	Task       goldens.Task
+	Candidate  goldens.Candidate
+	Trial      int
+	Seed       Seed
+	Params     agent.Params
+	Factory    providers.Factory
+	Key        string
+	Cassette   string   // path below the cassettes folder; empty for scripted without HTTP tools
+	Fork       *Past    // what it goes on from; nil unless it is a fork
+	ForkTarget *Planned // the fork that this, its past, is replayed for; usually nil
 	// HistoryErr is why the earlier part of its session is unknown, before the digest of
 	// the cassettes that it comes from; both are only set in a session.
 	HistoryErr error

@@ -10,19 +10,19 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// rehearsal is an episode whose replies and results are made up.
-type rehearsal struct {
+// machineRun is an episode whose replies and results are made up.
+type machineRun struct {
 	asked  []CallModel
 	run    []CallTool
 	finish Finish
 }
 
-// rehearse drives a machine: to the next model call in the order of ids goes the next
+// runMachine drives a machine: to the next model call in the order of ids goes the next
 // of replies, a providers.Reply or an error; calls are answered by results, by tool,
 // or with their own arguments. It ends with the episode or with the replies.
-func rehearse(t testing.TB, m Machine, results map[string]tool.Result, replies ...any) *rehearsal {
+func runMachine(t testing.TB, m Machine, results map[string]tool.Result, replies ...any) *machineRun {
 	t.Helper()
-	r := &rehearsal{}
+	r := &machineRun{}
 	queue := m.Step(Started{At: testStart}).Commands
 	for len(queue) > 0 {
 		c := queue[0]
@@ -62,19 +62,19 @@ func rehearse(t testing.TB, m Machine, results map[string]tool.Result, replies .
 	return r
 }
 
-// rehearseTools is rehearse of the strategy tools.
-func rehearseTools(t testing.TB, p Params, results map[string]tool.Result, replies ...any) *rehearsal {
+// runTools is runMachine of the strategy tools.
+func runTools(t testing.TB, p Params, results map[string]tool.Result, replies ...any) *machineRun {
 	t.Helper()
 	if p.Tools == nil {
 		p.Tools = testTools(t)
 	}
 	m, err := New("tools", p, nil)
 	require.NoError(t, err)
-	return rehearse(t, m, results, replies...)
+	return runMachine(t, m, results, replies...)
 }
 
 // answers are the tool messages that the last model call shows.
-func (r *rehearsal) answers() []providers.Message {
+func (r *machineRun) answers() []providers.Message {
 	var out []providers.Message
 	for _, m := range r.last() {
 		if m.Role == providers.RoleTool {
@@ -85,7 +85,7 @@ func (r *rehearsal) answers() []providers.Message {
 }
 
 // last are the messages of the last model call.
-func (r *rehearsal) last() []providers.Message { return r.asked[len(r.asked)-1].Call.Messages }
+func (r *machineRun) last() []providers.Message { return r.asked[len(r.asked)-1].Call.Messages }
 
 // saying and calling are replies.
 func saying(text string) providers.Reply { return providers.Reply{Text: text} }
