@@ -193,7 +193,8 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
 				viewer.OpenBrowser(address, p.env)
 			}
 			<-ctx.Done()
-			return s.Close()
+			_ = s.Close() // a page that is not finished by now is not missed
+			return nil
 		}),
 	}
 	runsFlags(cmd)

@@ -14,9 +14,9 @@ import (
 // listView is the list of runs.
 type listView struct {
 	Title, Folder, Query, Suite, Count, Older string
-	Suites                                    []string
+	Suites, Trends                            []string // of the folder; those that have a trend
 	Rows                                      []rowView
-	Live                                      bool
+	Live, Comparable                          bool
 }
 
 type rowView struct {
@@ -36,7 +36,13 @@ func (v *viewer) list(w http.ResponseWriter, r *http.Request) {
 	query, suite := words.Clip(r.FormValue("q"), 200), r.FormValue("suite")
 	page := listView{Title: "Runs", Folder: words.Clip(filepath.Clean(v.Runs), 200), Query: query}
 	terms := strings.Fields(strings.ToLower(query))
+	timed := map[string]int{}
 	for _, found := range all {
+		if found.timed() {
+			if timed[found.Suite]++; timed[found.Suite] == 2 {
+				page.Trends = append(page.Trends, found.Suite)
+			}
+		}
 		if found.Suite != "" && !slices.Contains(page.Suites, found.Suite) {
 			page.Suites = append(page.Suites, found.Suite)
 		}
@@ -46,10 +52,11 @@ func (v *viewer) list(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	slices.Sort(page.Suites)
+	slices.Sort(page.Trends)
 	if slices.Contains(page.Suites, suite) {
 		page.Suite = suite
 	}
-	preselect(page.Rows)
+	page.Comparable = preselect(page.Rows)
 	page.Count = words.Plural(len(page.Rows), "run")
 	if len(page.Rows) != len(all) {
 		page.Count = words.Thousands(int64(len(page.Rows))) + " of " + words.Plural(len(all), "run")
@@ -60,23 +67,31 @@ func (v *viewer) list(w http.ResponseWriter, r *http.Request) {
 	render(w, http.StatusOK, "list.html.tmpl", page)
 }
 
-// preselect chooses the newest run that has ended, and the one before it of its suite.
-func preselect(rows []rowView) {
+// preselect chooses the newest run that has ended, and the one before it, of its suite if
+// there is one. It returns false if there are no two.
+func preselect(rows []rowView) bool {
 	newest := slices.IndexFunc(rows, func(r rowView) bool { return r.Ended() })
 	if newest < 0 {
-		return
+		return false
 	}
 	rows[newest].IsNew = true
-	for i := newest + 1; i < len(rows); i++ {
-		if rows[i].Ended() && rows[i].Suite == rows[newest].Suite {
-			rows[i].IsBaseline = true
-			return
+	before := -1
+	for i := len(rows) - 1; i > newest; i-- {
+		if rows[i].Ended() && (before < 0 || rows[i].Suite == rows[newest].Suite || rows[before].Suite != rows[newest].Suite) {
+			before = i
 		}
 	}
+	if before >= 0 {
+		rows[before].IsBaseline = true
+	}
+	return before >= 0
 }
 
 func rowOf(r run) rowView {
 	row := rowView{run: r, When: r.Date.Format("2006-01-02 15:04"), Candidates: words.Brief(strings.Join(r.Candidates, ", "), 120), Cost: words.Dollars(r.Cost)}
+	if !r.Reported {
+		row.Cost = "–"
+	}
 	if r.Scored > 0 && r.Ended() {
 		row.Share = words.Thousands(int64(r.Solved)) + " of " + words.Thousands(int64(r.Scored))
 	}

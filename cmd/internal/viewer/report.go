@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
@@ -40,20 +41,21 @@ func (v *viewer) run(w http.ResponseWriter, r *http.Request) {
 		v.file(w, id, file)
 	case found.Ended():
 		v.render(w, id)
+	case file != "":
+		fail(w, http.StatusNotFound, "The run has not ended, so it has no report.")
 	default:
-		fail(w, http.StatusNotFound, "The run has not ended.")
+		v.progress(w, found)
 	}
 }
 
-// problem answers with what is wrong with a run; every line of text is a paragraph.
+// problem answers with what is wrong, a paragraph for each of its lines.
 func (v *viewer) problem(w http.ResponseWriter, status int, title, text string) {
-	p := problemView{Title: title}
-	for line := range strings.Lines(v.Redact("error", text)) {
-		if len(p.Lines) < 20 {
-			p.Lines = append(p.Lines, words.Clip(line, 500))
-		}
-	}
-	render(w, status, "problem.html.tmpl", p)
+	render(w, status, "problem.html.tmpl", problemView{Title: title, Lines: v.lines(text)})
+}
+
+// relative is the text of an error without the path of a folder.
+func (v *viewer) relative(dir string, err error) string {
+	return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
 }
 
 // render makes the report of a run whose folder has none, as one page.
@@ -67,7 +69,7 @@ func (v *viewer) render(w http.ResponseWriter, id string) {
 		err = reports.HTML(&b, report)
 	}
 	if err != nil {
-		v.problem(w, http.StatusUnprocessableEntity, "The run cannot be read", err.Error())
+		v.problem(w, http.StatusUnprocessableEntity, "The run cannot be read", v.relative(dir, err))
 		return
 	}
 	reportPage(w, b.Bytes())
@@ -117,10 +119,13 @@ func readBelow(folder, name string) ([]byte, error) {
 	return content, err
 }
 
+// backToList leads from a page of a report to the list.
+const backToList = "\n" + `<nav class="trail" aria-label="Runs"><a href="/">All runs</a></nav>`
+
 // reportPage serves a page of a report, with a way back to the list.
 func reportPage(w http.ResponseWriter, page []byte) {
 	const begins = `<header class="wrap">`
-	page = bytes.Replace(page, []byte(begins), []byte(`<nav class="wrap trail" aria-label="Runs"><a href="/">All runs</a></nav>`+"\n"+begins), 1)
+	page = bytes.Replace(page, []byte(begins), []byte(begins+backToList), 1)
 	w.Header().Set("Content-Security-Policy", reportPolicy)
 	write(w, htmlKind, page)
 }

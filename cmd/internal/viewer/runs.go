@@ -40,8 +40,8 @@ type run struct {
 	Verdict     stat.Verdict // empty without a report
 	Headline    string
 	Cost        *int64 // nano-USD; nil is unknown
-	// Solved of Scored episodes; Planned in all.
-	Solved, Scored, Planned int
+	// Solved of Scored episodes; Planned in all. Of a run that has not ended, Done have.
+	Solved, Scored, Planned, Done int
 	// Reported says that the folder has the report of its ledger.
 	Reported bool
 	digest   string // of the rows
@@ -166,12 +166,19 @@ func (v *viewer) find(id string) (r run, ok bool) {
 	return r, true
 }
 
-// checkRunning tells a run in progress from one whose process was killed.
+// checkRunning tells a run in progress from one whose process was killed, and counts what
+// has ended of the first.
 func (v *viewer) checkRunning(r *run) {
-	if r.Running() {
-		if inUse, _ := ledger.ReadUnfinished(filepath.Join(v.Runs, r.ID), nil); !inUse { // without visit it has no error
-			r.Status = interrupted
-		}
+	if !r.Running() {
+		return
+	}
+	ended := map[string]bool{}                                                                    // by id: one that was run again is there twice
+	inUse, _ := ledger.ReadUnfinished(filepath.Join(v.Runs, r.ID), func(rec ledger.EpisodeRows) { // the run's page says why it cannot be read
+		ended[rec.Episode.EpisodeID] = true
+	})
+	r.Done = len(ended)
+	if !inUse {
+		r.Status = interrupted
 	}
 }
 
@@ -185,7 +192,7 @@ func (v *viewer) read(id string, written time.Time) run {
 	}
 	m, err := manifest.Read(dir)
 	if err != nil {
-		r.Problem = words.Clip(v.Redact("error", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")), 300)
+		r.Problem = words.Clip(v.Redact("error", v.relative(dir, err)), 300)
 		return r
 	}
 	if began, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {

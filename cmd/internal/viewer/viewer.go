@@ -55,6 +55,8 @@ func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.list)
 	mux.HandleFunc("GET /run/{id}/{file...}", v.run)
+	mux.HandleFunc("GET /compare", v.compare)
+	mux.HandleFunc("GET /trend", v.trend)
 	mux.HandleFunc("GET /assets/{name}", asset)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "There is no such page.")

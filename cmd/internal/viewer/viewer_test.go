@@ -199,7 +199,7 @@ func TestReport(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(runs, "run01", "report", "index.html"))
 	require.NoError(t, err)
 	static := s.page("/run/run01/")
-	require.Equal(t, string(file), strings.Replace(static, `<nav class="wrap trail" aria-label="Runs"><a href="/">All runs</a></nav>`+"\n", "", 1))
+	require.Equal(t, string(file), strings.Replace(static, backToList, "", 1))
 	require.Contains(t, static, `<a href="/">All runs</a>`)
 	require.Contains(t, s.page("/run/run01/tasks/G00.html"), `<a href="/">All runs</a>`)
 	for name, kind := range map[string]string{
@@ -357,5 +357,151 @@ func BenchmarkList(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	runs := t.TempDir()
+	m, rows := night("run01", 30, 3)
+	first, again := rows.Episodes[7], rows.Turns[7]
+	first.Status, first.InfraError = ledger.StatusInfraError, true // and was run again
+	rows.Episodes = append([]ledger.Episode{first}, rows.Episodes[:9]...)
+	rows.Turns = append([]ledger.Turn{again}, rows.Turns[:9]...)
+	rows.Episodes[9].CostNanoUSD = nil
+	addRunning(t, runs, m, rows)
+	s := serve(t, runs)
+	page := s.page("/run/run01/")
+	for _, want := range []string{"Interrupted run", "<b>9 of 20</b> episodes", "cupel run --resume " + filepath.Join(runs, "run01"), "started 2026-11-30 03:00 UTC"} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "data-live")
+	require.NotContains(t, page, "refresh")
+
+	unlock, err := ledger.Lock(filepath.Join(runs, "run01"))
+	require.NoError(t, err)
+	defer unlock()
+	page = s.page("/run/run01/")
+	for _, want := range []string{
+		"Run in progress", "data-live", `<meta http-equiv="refresh" content="5">`, "<dt>Solved</dt><dd>6</dd>", "<dt>Failed</dt><dd>3</dd>", "<dt>Without a result</dt><dd>0</dd>",
+		"<dt>Cost</dt><dd>unknown</dd>", "<dt>Time</dt><dd>540 min 00 s</dd>", `<td class="n" data-l="Done">5 of 10</td>`, `<progress max="20" value="9"`, "G04/strong", "not solved, answered",
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "--resume")
+	list := s.page("/")
+	require.Contains(t, list, `<tr id="run-run01" data-live>`)
+	require.Contains(t, list, `<small class="done">9 of 20</small>`)
+	resp, _ := s.get("/run/run01/index.html", nil)
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+
+	journal := filepath.Join(runs, "run01", "journal", "episodes.log")
+	text, err := os.ReadFile(journal)
+	require.NoError(t, err)
+	text[30] ^= 1
+	require.NoError(t, os.WriteFile(journal, text, 0o600))
+	resp, body := s.get("/run/run01/", nil)
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	require.Contains(t, body, "damaged at offset 0")
+	require.NotContains(t, body, runs)
+	s.page("/")
+}
+
+// Looking changes nothing on the disk.
+func TestNothingIsWritten(t *testing.T) {
+	runs := t.TempDir()
+	m, rows := night("run01", 1, 9)
+	addRun(t, runs, m, rows, false)
+	m, rows = night("run02", 2, 9)
+	addRunning(t, runs, m, rows)
+	before := tree(t, runs)
+	s := serve(t, runs)
+	for _, path := range []string{"/", "/run/run01/", "/run/run02/", "/trend?suite=counts", "/compare?baseline=run01&new=run01", "/run/run01/index.html"} {
+		s.get(path, nil)
+	}
+	require.Equal(t, before, tree(t, runs))
+}
+
+// tree is what a folder contains, with the times of change.
+func tree(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		list = append(list, fmt.Sprint(path, info.Size(), info.ModTime(), info.Mode()))
+		return nil
+	}))
+	return list
+}
+
+func TestCompare(t *testing.T) {
+	runs := t.TempDir()
+	for day := 1; day <= 2; day++ {
+		m, rows := night(fmt.Sprintf("run%02d", day), day, 9)
+		addRun(t, runs, m, rows, true)
+	}
+	s := serve(t, runs)
+	page := s.page("/")
+	require.Contains(t, page, `name="new" value="run02" aria-label="New: counts 2026-11-02 03:00, run02" checked`)
+	require.Contains(t, page, `name="baseline" value="run01" aria-label="Baseline: counts 2026-11-01 03:00, run01" checked`)
+	one, two := filepath.Join(runs, "run01"), filepath.Join(runs, "run02")
+	require.Equal(t, `<header class="wrap">`+backToList+one+"|"+two+"|skip", s.page("/compare?baseline=run01&new=run02&changed=skip"))
+	require.Contains(t, s.page("/compare?baseline=run01:weak&new=run01:strong"), one+":weak|"+one+":strong|")
+
+	resp, body := s.get("/compare?baseline=run01&new=run02&changed=refuse", nil)
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	for _, want := range []string{"tasks changed &lt;b&gt;", "<p><bdi>second line with [redacted]</bdi></p>", `name="baseline" value="run01"`, "<option selected>refuse</option>"} {
+		require.Contains(t, body, want)
+	}
+	for _, query := range []string{"", "baseline=run01", "baseline=run01&new=absent", "baseline=run01&new=..", "baseline=" + one + "&new=run02", "baseline=latest&new=run02", "baseline=run01&new=../" + filepath.Base(runs) + "/run02:x"} {
+		resp, body := s.get("/compare?"+query, nil)
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode, query)
+		require.Contains(t, body, "Choose two runs")
+	}
+}
+
+func TestPreselect(t *testing.T) {
+	row := func(suite, status string) rowView { return rowView{run: run{Suite: suite, Status: status}} }
+	for name, c := range map[string]struct {
+		rows          []rowView
+		baseline, new int
+	}{
+		"none":                      {nil, -1, -1},
+		"one":                       {[]rowView{row("a", "complete")}, -1, 0},
+		"the one before":            {[]rowView{row("a", "complete"), row("a", "partial"), row("a", "complete")}, 1, 0},
+		"of the same suite":         {[]rowView{row("a", "complete"), row("b", "complete"), row("a", "complete")}, 2, 0},
+		"of another if need be":     {[]rowView{row("a", "complete"), row("b", "complete"), row("c", "complete")}, 1, 0},
+		"only runs that have ended": {[]rowView{row("a", "running"), row("a", "complete"), row("a", interrupted), row("a", "complete")}, 3, 1},
+	} {
+		require.Equal(t, c.baseline >= 0, preselect(c.rows), name)
+		for i, r := range c.rows {
+			require.Equal(t, i == c.baseline, r.IsBaseline, "%s: %d", name, i)
+			require.Equal(t, i == c.new, r.IsNew, "%s: %d", name, i)
+		}
+	}
+}
+
+func TestTrend(t *testing.T) {
+	runs := t.TempDir()
+	for day := 1; day <= 3; day++ {
+		m, rows := night(fmt.Sprintf("run%02d", day), day, 10-day)
+		addRun(t, runs, m, rows, false)
+	}
+	m, rows := night("run04", 4, 5)
+	m.Tasks = m.Tasks[:2] // a selection of the tasks
+	rows.Episodes, rows.Turns = rows.Episodes[:4], rows.Turns[:4]
+	addRun(t, runs, m, rows, false)
+	s := serve(t, runs)
+	require.Contains(t, s.page("/"), `<a href="/trend?suite=counts">`)
+	page := s.page("/trend?suite=counts")
+	for _, want := range []string{`<svg class="plot"`, `href="/run/run03/#trend"`, "2026-11-03 03:00", "$0.0015"} {
+		require.Contains(t, page, want)
+	}
+	require.Less(t, strings.Index(page, "<th scope=\"row\">2026-11-03"), strings.Index(page, "<th scope=\"row\">2026-11-01"))
+	require.NotContains(t, page, "<th scope=\"row\">2026-11-04")
+	for _, query := range []string{"", "?suite=absent", "?suite=%3Cb%3E"} {
+		resp, body := s.get("/trend"+query, nil)
+		require.Equal(t, http.StatusNotFound, resp.StatusCode)
+		require.NotContains(t, body, "<b><")
 	}
 }
