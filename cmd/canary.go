@@ -25,31 +25,28 @@ func newCanary(p *process) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "canary",
-		Short: "Ask whether the model behind a name changed",
-		Long: `Asks each model of the candidates ten short fixed prompts at temperature 0, adds what
-it answered to canary.jsonl in the runs folder, and compares that with the earlier
-nights. Another served model name is a change at once. Other answers, output lengths
-or token probabilities are a change once they differ significantly from what the
-model's own randomness gives: that takes at least ten nights, and two after the
-change. An unchanged model gives at most one false alarm in 200 nights.
+		Short: "Test whether a provider changed the model behind a name",
+		Long: `Asks each model of the candidates ten short fixed prompts at temperature 0, appends the
+answers to canary.jsonl in the runs folder, and tests them against earlier days. A new
+served model name is a change immediately; other answers, output lengths or token
+probabilities once they differ significantly, which takes at least ten days of history.
+An unchanged model gives at most one false alarm in 200 days.
 
 These are real calls that cost money; max_cost, max_tokens and max_requests of the
-configuration cap them. With canary: on in cupel.yaml, recording and live runs ask
-once a day before their first episode. Details: docs/canary.md.
-
-The exit code is 0 whether or not a model changed, and 1 if calls failed.`,
+configuration cap them. With "canary: on" in cupel.yaml, record and live runs ask once
+a day. Exits with 0 whether or not a model changed, with 1 if calls failed.
+Details: docs/canary.md.`,
 		Example: `  cupel canary
   cupel canary --candidate 'gpt*'
   cupel canary --json`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runCanary(c, p, sel, asJSON) },
 	}
 	fl := cmd.Flags()
 	fl.String("config", config.Name, "configuration file")
-	fl.String("suite", "", "suite whose candidates are asked if the configuration has none")
-	fl.String("runs", "", "folder of run folders, which has the history (default runs)")
-	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "only the models of these candidates; patterns allowed, repeatable")
-	fl.BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	fl.String("suite", "", "suite with the candidates, if the configuration has none")
+	fl.String("runs", "", "folder of the runs and the history (default runs)")
+	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "models of these candidates only; patterns allowed, repeatable")
+	fl.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }
 

@@ -28,8 +28,6 @@ func newCassette(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",
 		Short: "Manage recorded cassettes",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteJoin(p), newCassetteAudit(p))
 	return cmd
@@ -39,12 +37,11 @@ func newCassetteLs(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [SUITE]",
 		Short: "List the cassettes of a suite",
-		Long: `Lists every cassette below the suite's cassettes folder: the day it was recorded,
-the model asked, how many exchanges it holds, its size, and whether the model is
-a simulated one. Exits 3 when one cannot be read.`,
+		Long: `Lists every cassette of a suite: the day of the recording, the model, the number of
+HTTP exchanges, the size, and whether the model is simulated. Exits with 3 if a
+cassette cannot be read.`,
 		Example: `  cupel cassette ls
   cupel cassette ls builtin:counts`,
-		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -111,7 +108,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 }
 
 func suiteFlags(cmd *cobra.Command) {
-	cmd.Flags().String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research (default: the configuration's, else builtin:counts)")
 	cmd.Flags().String("config", config.Name, "configuration file")
 }
 
@@ -120,15 +117,14 @@ func newCassetteDiff(p *process) *cobra.Command {
 	var trial int
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Compare two cassettes in field terms",
-		Long: `Compares two cassettes: what their headers say, then every exchange in recorded
-order, requests and replies by field. A and B are files, cassettes of the suite
-as CANDIDATE/TASK/TRIAL, or with --task two candidates. Request ids, times and
-other HTTP headers are left out. Exits 0 whether or not they differ.`,
+		Short: "Compare two cassettes field by field",
+		Long: `Compares the headers of two cassettes, then every HTTP exchange in recorded order,
+request and reply, field by field. A and B are files, cassettes of the suite as
+CANDIDATE/TASK/TRIAL, or with --task two candidates. Request ids, times and other HTTP
+headers are ignored. Exits with 0 whether or not they differ.`,
 		Example: `  cupel cassette diff strong weak --task G01
   cupel cassette diff strong/G01/1 strong/G02/1 --suite builtin:counts
   cupel cassette diff old.yaml suites/first/cassettes/strong/F01/1.yaml`,
-		Args: exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, nil)
 			if err != nil {
@@ -147,8 +143,8 @@ other HTTP headers are left out. Exits 0 whether or not they differ.`,
 		},
 	}
 	suiteFlags(cmd)
-	cmd.Flags().StringVar(&task, "task", "", "compare two candidates' cassettes of this task")
-	cmd.Flags().IntVar(&trial, "trial", 1, "the trial, with --task")
+	cmd.Flags().StringVar(&task, "task", "", "compare cassettes of this task, of candidates A and B")
+	cmd.Flags().IntVar(&trial, "trial", 1, "trial to compare, with --task")
 	return cmd
 }
 

@@ -22,21 +22,19 @@ func newCassetteAudit(p *process) *cobra.Command {
 	var asJSON, strict bool
 	cmd := &cobra.Command{
 		Use:   "audit PATH…",
-		Short: "Say what cupel reads of the usage in recorded replies, and what it does not",
-		Long: `Reads recorded exchanges, of cupel or of anyone else, and puts every reply through
-the wire that its address names. Prints for each wire what becomes of every number
-in the provider's usage: the ledger column it is read into, or why it changes no
-cost; what is not understood, and what does not reconcile: sums, totals, and costs
-that the reply reports. The cost of such a reply is unknown (null) in a run.
+		Short: "Show which recorded usage fields cupel reads",
+		Long: `Decodes recorded replies, from cupel or other recorders, and prints for each API format
+what cupel does with every number in the provider's usage: the ledger column it fills,
+or why it does not change the cost; then what it does not understand and what does not
+add up. A run reports the cost of such a reply as unknown.
 
-PATH is a folder, or a file: a cassette of cupel or go-vcr (.yaml, .yml), a pack
-(.pack), or JSON lines (.jsonl), each an object with request (method, url, body) and
-response (status, headers, body). No network connection is opened. Exits 3 when a
-file cannot be read; with --strict, 1 when something is not understood.`,
+PATH is a folder or a file: a cassette of cupel or go-vcr (.yaml, .yml), a pack (.pack),
+or JSON lines (.jsonl) with request (method, url, body) and response (status, headers,
+body). Opens no network connection. Exits with 3 if a file cannot be read, and with
+--strict with 1 if a field is not understood. Details: docs/cassettes.md.`,
 		Example: `  cupel cassette audit suites/first/cassettes
   cupel cassette audit traffic.jsonl --json
   cupel cassette audit tests/fixtures --strict`,
-		Args: atLeast(1),
 		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			prices, err := cfg.LoadPrices()
 			if err != nil {
@@ -63,8 +61,8 @@ file cannot be read; with --strict, 1 when something is not understood.`,
 		}),
 	}
 	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit 1 when something is not understood")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a field is not understood")
 	return cmd
 }
 

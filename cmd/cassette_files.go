@@ -28,14 +28,11 @@ import (
 func newCassetteSeal(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seal FILE…",
-		Short: "Seal cassettes again that were edited on purpose",
-		Long: `Says that an edited cassette is meant to be as it is: request digests are computed
-anew, and so are the sizes of reads where a reply's body changed; then the file is
-checked to read back and sealed. So is a file that go-vcr wrote. A cassette that
-is whole is left alone. One that holds a credential is refused; exits 3 when a
-file is refused or is no cassette.`,
+		Short: "Reseal cassettes after an intentional edit",
+		Long: `Recomputes the checksums of edited cassettes: request digests, sizes of changed bodies,
+then the seal of the file. It also seals files that go-vcr wrote, and leaves intact
+cassettes unchanged. Exits with 3 if a file holds a credential or is not a cassette.`,
 		Example: `  cupel cassette seal suites/first/cassettes/strong/F01/1.yaml`,
-		Args:    atLeast(1),
 		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			suite, _, err := p.loadSuite(cfg.Suite)
 			if err != nil {
@@ -78,16 +75,13 @@ func sealCassette(p *process, file string) error {
 func newCassetteScan(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [SUITE]",
-		Short: "Search every cassette of a suite for credentials",
-		Long: `Searches every cassette below the suite's cassettes folder for credentials: those
-in this process's environment that providers, candidates and tools take, and
-whatever looks like one, beneath escapes and across the pieces of a stream. Names
-file, interaction and field of the first find in each exchange, never the value.
-Files that cannot be read as cassettes are searched as text and named. Exits 3 on
-a find or such a file.`,
+		Short: "Search the cassettes of a suite for credentials",
+		Long: `Searches every cassette of a suite for credentials: those in the environment that
+providers, candidates and tools use, and strings that look like one, also inside escapes
+and split across stream events. Prints file, exchange and field of the first match in
+each exchange, never the value. Exits with 3 on a match or an unreadable file.`,
 		Example: `  cupel cassette scan
   cupel cassette scan builtin:counts`,
-		Args: atMostOne(),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -140,19 +134,16 @@ func newCassettePack(p *process) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "pack [SUITE]",
-		Short: "Write a suite's cassettes into one compressed file that replays as it is",
-		Long: `Writes every cassette of a suite into one file, by default cassettes.pack in the
-suite's folder: small, and read without unpacking. A replay from it gives
-the same ledger; the same cassettes give the same bytes. YAML stays the form to
-review.
+		Short: "Pack a suite's cassettes into one replayable file",
+		Long: `Writes all cassettes of a suite to one compressed file, by default cassettes.pack in the
+suite folder. Replaying it gives the same ledger; equal cassettes give equal bytes.
 
-A suite with a pack and no cassettes folder replays from the pack. With both,
-the folder wins; "cupel run --pack FILE" takes the pack. Recording writes YAML:
-pack again afterwards.`,
+A suite with a pack and no cassettes folder replays from the pack. With both, the folder
+is used unless "cupel run --pack FILE" names the pack. Recording writes YAML files only:
+pack again afterwards. Details: docs/cassettes.md.`,
 		Example: `  cupel cassette pack --suite suites/mine
   cupel cassette pack --suite builtin:counts -o counts.pack
   cupel run --pack counts.pack`,
-		Args: atMostOne(),
 		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			if len(args) == 1 {
 				cfg.Suite = args[0]
@@ -218,16 +209,14 @@ func newCassetteRecover(p *process) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "recover PATH…",
-		Short: "Get at what a recording that was killed or failed had already exchanged",
-		Long: `Lists the journals that unfinished recordings left (*.yaml.journal, and
-*.yaml.journal.old, which the next recording set aside), given as files or found
-in folders, with how many exchanges are intact and in how many places one is torn.
-"cupel run --resume RUN" continues them by itself. With -o, writes the exchanges of
-one journal as a sealed cassette; it never overwrites a file. A replay of it ends
-where the recording did. Exits 3 when there is nothing to write.`,
+		Short: "Recover exchanges from an interrupted recording",
+		Long: `Lists the journals of unfinished recordings (*.yaml.journal and *.yaml.journal.old) with
+their intact and torn exchanges. PATH is a journal or a folder to search.
+"cupel run --resume RUN" uses journals automatically. With -o, writes the exchanges of
+one journal to a new sealed cassette; its replay ends where the recording ended. Exits
+with 3 if there is nothing to write.`,
 		Example: `  cupel cassette recover suites/first/cassettes
   cupel cassette recover suites/first/cassettes/strong/F01/1.yaml.journal -o left.yaml`,
-		Args: atLeast(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := journals(args)
 			switch {

@@ -24,27 +24,23 @@ func newCassetteStatus(p *process) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [SUITE]",
-		Short: "Say which cassettes are fresh, stale, missing, corrupt, unused or orphaned",
-		Long: `Looks at the cassette of every planned episode of the suite, its candidates and
-trials, and compares what it says of itself with what a run would use today:
-provider, model, version of the wire, and digests of the prompt, the tools, the
-contract, the policy (sampling settings and budgets), the task and the candidate's settings.
-Nothing is run.
+		Short: "List stale, missing and corrupt cassettes",
+		Long: `Compares the cassette of every planned episode with what a run would use now: provider,
+model, adapter version, and digests of prompt, tools, contract, policy, task and
+candidate settings. Runs no episode.
 
-  fresh    recorded with all of these
-  stale    recorded with something else, which is named
-  missing  planned, not there
-  corrupt  cut, edited, or no cassette
-  unused   there for further trials, or of a fork; kept
-  orphan   there, and no run of the suite asks for it; cupel cassette prune removes it
+  fresh    recorded with the current versions of all of these
+  stale    recorded with other versions, which are named
+  missing  planned but not recorded
+  corrupt  truncated, edited or not a cassette
+  unused   of an additional trial or a fork; kept
+  orphan   not planned by the suite; "cupel cassette prune" deletes it
 
-Prints all that are not fresh. That a replay leaves recordings unused, or asks for
-one that is not there, only "cupel run" can tell. Exits 3 when a cassette is stale,
-missing or corrupt. With --task, --candidate or --tag only planned ones are looked at.`,
+Prints all that are not fresh. Exits with 3 if one is stale, missing or corrupt.
+--task, --candidate and --tag limit the check to planned cassettes.`,
 		Example: `  cupel cassette status
   cupel cassette status builtin:counts --all
   cupel cassette status --candidate gpt --json`,
-		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := cassetteOptions(p, c, args, sel)
 			if err != nil {
@@ -60,13 +56,13 @@ missing or corrupt. With --task, --candidate or --tag only planned ones are look
 	suiteFlags(cmd)
 	trialsFlag(cmd)
 	selectionFlags(cmd.Flags(), &sel)
-	cmd.Flags().BoolVar(&all, "all", false, "print fresh ones, too")
+	cmd.Flags().BoolVar(&all, "all", false, "print fresh cassettes, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every cassette as JSON")
 	return cmd
 }
 
 func trialsFlag(cmd *cobra.Command) {
-	cmd.Flags().Int("trials", 1, "repetitions of each task")
+	cmd.Flags().Int("trials", 1, "planned repetitions of each task")
 }
 
 // cassetteOptions are those of a replay of the suite that the argument, the flag
@@ -136,14 +132,12 @@ func newCassettePrune(p *process) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "prune [SUITE]",
-		Short: "Show the cassettes that nothing asks for; remove them with --yes",
-		Long: `Shows the orphans among the cassettes and why no episode of the suite, its
-candidates and trials asks for them. A cassette of a second trial is one unless
---trials or the configuration plans it. With --yes it removes them, and folders
-that are empty then.`,
+		Short: "List orphaned cassettes; delete them with --yes",
+		Long: `Lists the cassettes that no planned episode of the suite uses, and why. A cassette of a
+second trial is orphaned unless --trials or the configuration plans that trial. With
+--yes, deletes them and folders that become empty.`,
 		Example: `  cupel cassette prune
   cupel cassette prune --trials 3 --yes`,
-		Args: atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := cassetteOptions(p, c, args, harness.Selection{})
 			if err != nil {
@@ -165,7 +159,7 @@ that are empty then.`,
 	}
 	suiteFlags(cmd)
 	trialsFlag(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove them")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete the orphaned cassettes")
 	return cmd
 }
 

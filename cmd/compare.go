@@ -40,26 +40,25 @@ func newCompare(p *process) *cobra.Command {
 	var changed string
 	cmd := &cobra.Command{
 		Use:   "compare BASELINE… NEW",
-		Short: "Compare a run with a baseline and test for regressions",
-		Long: `Compares two runs by their ledgers, paired by task and trial: configuration
-differences, metrics with their changes and intervals, tasks that broke or were
-fixed, and one verdict. The last run is the new one; several baselines are pooled,
-which needs runs of one unchanged configuration.
+		Short: "Compare two runs and test for regressions",
+		Long: `Compares two runs, paired by task and trial: configuration differences, metrics with
+changes and intervals, tasks that broke or were fixed, and one verdict. NEW is the run
+under test; several baselines of one configuration are pooled.
 
 A run is RUN or RUN:CANDIDATE; RUN is a folder, an id or its beginning, "latest" or
-"previous". Candidates of one name are paired; name both to compare two of different
-names. RUN:AGENT names all candidates of a strategy, paired by provider and model.
-Changed tasks are refused unless --changed says what to do with them. Section
-regression of cupel.yaml sets levels and margins: see docs/compare.md.
+"previous". Candidates of equal names are paired; name both to compare two others.
+RUN:AGENT stands for all candidates of a strategy, paired by provider and model.
+If tasks changed between the runs, --changed says what to do with them.
 
-Exits with 0 even if it finds a regression; cupel gate --baseline exits with the
-verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard output.`,
+Exits with 0 even if it finds a regression, and with 2 if the runs cannot be compared;
+"cupel gate --baseline" exits with the verdict. -o writes .html, .md, .xml (JUnit) or
+.json; -o -.json writes to standard output. Section regression of cupel.yaml sets levels
+and margins. Details: docs/compare.md.`,
 		Example: `  cupel compare previous latest
   cupel compare latest:weak latest:strong
   cupel compare latest:tools latest:plan
   cupel compare night-1 night-2 night-3 latest
   cupel compare previous latest --changed skip -o compare.html -o compare.md`,
-		Args: atLeast(2),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			baselines, newRun := args[:len(args)-1], args[len(args)-1]
 			formats := p.compareFormats(c.Context(), cfg, baselines[0], newRun)
@@ -78,12 +77,12 @@ verdict. -o writes .html, .md, .xml (JUnit) or .json; -o -.json to standard outp
 	}
 	runsFlags(cmd)
 	changedFlag(cmd, &changed)
-	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	return cmd
 }
 
 func changedFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "changed", "", "what to do with tasks that changed between the runs: refuse, skip or keep (default refuse)")
+	cmd.Flags().StringVar(to, "changed", "", "how to treat tasks that changed between the runs: refuse, skip or keep (default refuse)")
 }
 
 // known refuses an output whose format nobody has.

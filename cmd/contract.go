@@ -24,9 +24,7 @@ import (
 func newContract(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "contract",
-		Short: "Judge model outputs against the contract, and print its JSON Schema",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Short: "Validate model outputs against the contract",
 	}
 	cmd.AddCommand(newContractCheck(p), newContractSchema(p))
 	return cmd
@@ -37,27 +35,22 @@ func newContractCheck(p *process) *cobra.Command {
 	var lines bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Judge raw model outputs from standard input",
-		Long: `Reads one raw model output from standard input, byte for byte, and prints the
-verdict on it as JSON: valid_json, actionable, contract_valid, disposition,
-violations, warnings, args_violations, turn, repaired and repair. The judgements
-are about the output as it came; repair shows what the one local repair pass
-makes of it and the verdict after it.
+		Short: "Validate model outputs from standard input",
+		Long: `Reads one raw model output from standard input and prints the result as JSON: whether it
+is valid, its violations and warnings, and what one local repair would make of it.
 
-With --jsonl every line of standard input is a JSON value, either a string (the
-raw output) or an object {"output": "…", "id": …, "finish": "length"}, of which
-id is handed through and a finish of "length" says that the token limit cut the
-output off; every verdict is one line, with its line number.
+With --jsonl, every line of standard input is a JSON value: the raw output as a string,
+or an object {"output": "…", "id": …, "finish": "length"}. The result of each line
+repeats its id and line number; a finish of "length" means that the token limit cut the
+output off.
 
-Without --tools no tool is on offer, and every tool call names an unknown one.
-At most 4 MiB are read of an output, or of a line.
-
-Exit codes: 0 every output is contract-valid · 10 one is not · 2 usage, tools or
-input that cannot be read. docs/contract.md explains every code.`,
+Without --tools no tool is available, so every tool call names an unknown tool. An
+output or line may have at most 4 MiB. Exits with 0 if every output is valid, with 10 if
+one is not, and with 2 if the input or the tools cannot be read.
+Details: docs/contract.md.`,
 		Example: `  echo '{"control":{"done":true}}' | cupel contract check
   cupel contract check --tools builtin:counts < output.txt
   jq -c '{id: .action_id, output: .raw}' log.jsonl | cupel contract check --jsonl --tools tools.yaml`,
-		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := p.loadTools(tools)
 			if err != nil {
@@ -75,7 +68,7 @@ input that cannot be read. docs/contract.md explains every code.`,
 		},
 	}
 	toolsFlag(cmd, &tools)
-	cmd.Flags().BoolVar(&lines, "jsonl", false, "one output per line, each a JSON value")
+	cmd.Flags().BoolVar(&lines, "jsonl", false, "read one JSON value per line")
 	return cmd
 }
 
@@ -83,12 +76,11 @@ func newContractSchema(p *process) *cobra.Command {
 	var tools string
 	cmd := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema (2020-12) of one contract object",
-		Long: `Prints the JSON Schema (2020-12) of one contract object in which the given tools
-may be called; without --tools, none. The schema is stricter than the contract,
-which merely warns about unknown keys.`,
+		Short: "Print the JSON Schema of a contract object",
+		Long: `Prints the JSON Schema (2020-12) of a contract object that may call the given tools;
+without --tools, none. The schema is stricter than the contract, which only warns about
+unknown keys.`,
 		Example: `  cupel contract schema --tools suites/mine/suite.yaml > turn.schema.json`,
-		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			specs, err := p.loadTools(tools)
 			if err != nil {
@@ -111,7 +103,7 @@ which merely warns about unknown keys.`,
 }
 
 func toolsFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "tools", "", "the tools on offer: a YAML or JSON list of {name, description, schema, …}, a suite.yaml or its folder, or builtin:counts")
+	cmd.Flags().StringVar(path, "tools", "", "available tools: a YAML or JSON list of {name, description, schema, …}, a suite.yaml or its folder, or builtin:counts (default none)")
 }
 
 // loadTools reads the tools a path names; no path is no tools.

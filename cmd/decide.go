@@ -35,9 +35,9 @@ type decideFlags struct {
 const defaultMaxTrials = 5
 
 func (f *decideFlags) add(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.On, "decide", false, "run trials in rounds over all tasks, and stop each candidate once it passes or fails")
-	fl.StringSliceVar(&f.Baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable (with --decide)")
-	fl.IntVar(&f.MaxTrials, "max-trials", defaultMaxTrials, "most repetitions of each task (with --decide)")
+	fl.BoolVar(&f.On, "decide", false, "run trials in rounds; stop each candidate once it passes or fails")
+	fl.StringSliceVar(&f.Baselines, "baseline", nil, "also test for regressions against this `RUN` (or RUN:CANDIDATE); repeatable (with --decide)")
+	fl.IntVar(&f.MaxTrials, "max-trials", defaultMaxTrials, "maximum repetitions of each task (with --decide)")
 }
 
 // check refuses flags that do not go together with --decide, or only with it.

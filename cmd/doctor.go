@@ -30,11 +30,11 @@ func newDoctor(p *process) *cobra.Command {
 	var showPrices bool
 	cmd := &cobra.Command{
 		Use:   "doctor [PROVIDER…]",
-		Short: "Say what is configured, priced and missing",
-		Long: `Reads the configuration and the suite, prints every setting with where it comes
-from, and says, per candidate, whether its agent has the settings it is given, its provider is known and its key set, what its model costs, which output modes its wire
-has, which limits hold and whether its cassettes are there. With --prices it says which prices are known, how old they
-are and where they come from; with names of providers it lists them. Opens no network connection. Exits 2 when something configured is wrong.`,
+		Short: "Check configuration, API keys, prices and cassettes",
+		Long: `Prints every setting and its source, and checks for each candidate: agent settings,
+provider, API key, price, output modes, limits and cassettes. With --prices, prints
+which prices are known, their age and source; with provider names, all prices of these.
+Opens no network connection. Exits with 2 if something is misconfigured.`,
 		Example: `  cupel doctor
   cupel doctor --prices
   cupel doctor --prices openai`,
@@ -53,7 +53,7 @@ are and where they come from; with names of providers it lists them. Opens no ne
 		}),
 	}
 	suiteFlags(cmd)
-	cmd.Flags().BoolVar(&showPrices, "prices", false, "print what is priced and how old it is, or every price of the providers named")
+	cmd.Flags().BoolVar(&showPrices, "prices", false, "print known prices and their age, or all prices of the named providers")
 	return cmd
 }
 

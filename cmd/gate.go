@@ -21,22 +21,20 @@ func newGate(p *process) *cobra.Command {
 	var changed string
 	cmd := &cobra.Command{
 		Use:   "gate RUN",
-		Short: "The verdict of a run as an exit code",
-		Long: `Judges a run by its ledger and exits 0 (accepted), 10 (rejected) or 11
-(inconclusive: not enough evidence). With several candidates the worst decides:
-one rejected candidate rejects the run. RUN is a run folder, a run id or its
-beginning, or "latest". On GitHub Actions (GITHUB_ACTIONS=true) the verdict is
-annotated as well: errors, warnings and notices.
+		Short: "Exit with the verdict of a run",
+		Long: `Judges a run and exits with 0 (accepted), 10 (rejected) or 11 (inconclusive: not enough
+evidence). The worst candidate decides: if one is rejected, the run is rejected. RUN is
+a run folder, an id or its beginning, "latest" or "previous". On GitHub Actions it also
+prints annotations.
 
-With --baseline it also tests for regressions against that run, as cupel compare
-does, and the worse of the two verdicts decides. Several baselines are pooled.
-on_unclear in cupel.yaml says whether "no significant regression" exits with 0
-(default) or 11. A baseline that cannot be compared with is an error (2).`,
+With --baseline it also tests for regressions against that run, as "cupel compare" does;
+the worse of the two verdicts decides. Several baselines are pooled. on_unclear in
+cupel.yaml says whether "no significant regression" exits with 0 (default) or 11. If the
+runs cannot be compared, it exits with 2. Details: docs/ci.md and docs/compare.md.`,
 		Example: `  cupel gate latest
   cupel gate latest --candidate strong
   cupel gate latest --baseline previous
   cupel gate latest --baseline night-1,night-2,night-3`,
-		Args: exactly(1),
 		RunE: p.withConfig(func(_ *cobra.Command, cfg config.Config, args []string) error {
 			_, r, err := rundir.Report(cfg.Runs, args[0], thresholds, candidates...)
 			if err != nil {
@@ -62,8 +60,8 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 		}),
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge only these candidates; repeatable")
-	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "test also for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
+	cmd.Flags().StringSliceVar(&candidates, "candidate", nil, "judge these candidates only; repeatable")
+	cmd.Flags().StringSliceVar(&baselines, "baseline", nil, "also test for regressions against this `RUN` (or RUN:CANDIDATE); repeatable")
 	changedFlag(cmd, &changed)
 	thresholdFlag(cmd, &thresholds)
 	return cmd
@@ -71,7 +69,7 @@ on_unclear in cupel.yaml says whether "no significant regression" exits with 0
 
 // thresholdFlag lets a run be judged by other thresholds than its own.
 func thresholdFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringArrayVar(to, "threshold", nil, "judge by `NAME=VALUE` instead of the run's own threshold, and say so; repeatable")
+	cmd.Flags().StringArrayVar(to, "threshold", nil, "threshold to use instead of the run's own, as `NAME=VALUE`; repeatable")
 }
 
 // gateOutcome is the verdict as an exit code; what there is to say was printed.

@@ -22,13 +22,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/cmd/internal/commandline"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -146,58 +149,138 @@ func (p *process) withConfig(run func(*cobra.Command, config.Config, []string) e
 	}
 }
 
-// exactly, atLeast and atMostOne are cobra's checks of arguments as usage errors.
-func exactly(n int) cobra.PositionalArgs { return usageArgs(cobra.ExactArgs(n)) }
-
-func atLeast(n int) cobra.PositionalArgs { return usageArgs(cobra.MinimumNArgs(n)) }
-
-func atMostOne() cobra.PositionalArgs { return usageArgs(cobra.MaximumNArgs(1)) }
-
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error { return exit.Usage(check(c, args)) }
-}
-
 // runsFlags are the flags of a verb that reads runs.
 func runsFlags(cmd *cobra.Command) {
 	cmd.Flags().String("config", config.Name, "configuration file")
-	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
+	cmd.Flags().String("runs", "", "folder of the runs (default runs)")
 }
 
 func newRoot(p *process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cupel",
-		Short: "Evaluate LLM agents on golden tasks, from recorded evidence",
-		Long: `cupel runs golden tasks against LLM agents, records every HTTP exchange on a
-cassette, writes every turn to a Parquet ledger, and turns the ledger into an
-acceptance verdict: at least 80% of tasks solved, at least 95% contract-valid
-outputs, at most 1 clarifying question per success, at most 5 steps per solved
-task. Candidates differ in model, prompt or architecture: agent contract (one JSON
-object per turn), tools (native calls) or plan (a planner, then steps).
+		Short: "Evaluate LLM agents on golden tasks",
+		Long: `cupel runs golden tasks with LLM agents, records every HTTP request and response to
+cassettes, writes one Parquet row per model turn, and judges the run: by default at
+least 80% of tasks solved, at least 95% contract-valid outputs, at most 1 clarifying
+question per success and at most 5 steps per solved task, each with a confidence
+interval. Candidates differ in model, prompt or agent: contract (one JSON object per
+turn), tools (native tool calls) or plan (a planner, then steps).
 
-Exit codes: 0 accepted · 1 harness or infrastructure error · 2 usage or
-configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
+Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error ·
+2 usage or configuration · 3 missing, stale or corrupt cassette or run · 10 rejected ·
 11 inconclusive · 130 interrupted · 134 (SIGABRT) cupel crashed: please report it.`,
 		Example: `  cupel run                                  # replay the built-in suite: no key, no network
-  cupel gate latest --candidate strong       # the verdict as an exit code
-  cupel run --suite research                 # which architecture is best?
-  cupel init && cupel run --mode record      # a suite of your own`,
+  cupel gate latest --candidate strong       # exit with the verdict
+  cupel run --suite research                 # compare agent architectures
+  cupel init && cupel run --mode record      # your own suite`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return exit.Usage(fmt.Errorf("unknown command %q; see cupel --help", args[0]))
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return exit.Usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
-	})
-	root.AddCommand(newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newReport(p), newView(p), newQuery(p), newCompare(p), newGate(p), newShow(p), newCanary(p), newSuite(p), newCassette(p), newContract(p), newSim(p), newDoctor(p))
+	commandline.Prepare(root, []commandline.Group{
+		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p)}},
+		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p)}},
+		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p)}},
+		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
+	}, p.sources())
 	return root
+}
+
+// sources complete arguments and flags by the configuration, its runs and its suite.
+func (p *process) sources() map[string]commandline.Source {
+	fixed := func(values ...string) commandline.Source {
+		return func(*cobra.Command, []string, string) []string { return slices.Clone(values) }
+	}
+	return map[string]commandline.Source{
+		"MODE":    fixed("replay\tfrom cassettes", "record\tfrom the network, kept on cassettes", "live\tfrom the network, nothing kept"),
+		"CHANGED": fixed("refuse\tan error (default)", "skip\tleave changed tasks out", "keep\tcompare them anyway"),
+		"RUN": func(c *cobra.Command, _ []string, typed string) []string {
+			cfg, err := p.load(c)
+			if err != nil {
+				return nil
+			}
+			return append(commandline.Runs(cfg.Runs, typed), "latest\tthe last run", "previous\tthe run before")
+		},
+		"SUITE": func(*cobra.Command, []string, string) (list []string) {
+			for _, name := range slices.Sorted(maps.Keys(builtins)) {
+				list = append(list, builtinPrefix+name)
+			}
+			return list
+		},
+		"EPISODE": p.episodeNames,
+		"TASK": func(c *cobra.Command, args []string, _ string) []string {
+			_, tasks, _ := p.namesFor(c, args)
+			return tasks
+		},
+		"CANDIDATE": func(c *cobra.Command, args []string, _ string) []string {
+			candidates, _, _ := p.namesFor(c, args)
+			return candidates
+		},
+		"TAG": func(c *cobra.Command, args []string, _ string) []string {
+			_, _, tags := p.namesFor(c, args)
+			return tags
+		},
+	}
+}
+
+// episodeNames are the episodes of the run that comes before.
+func (p *process) episodeNames(c *cobra.Command, args []string, _ string) (list []string) {
+	cfg, err := p.load(c)
+	if err != nil || len(args) == 0 {
+		return nil
+	}
+	_, _, rows, err := rundir.Load(cfg.Runs, args[0])
+	if err != nil {
+		return nil
+	}
+	for _, e := range rows {
+		outcome := "failed"
+		if e.Solved {
+			outcome = "solved"
+		}
+		list = append(list, strings.TrimSuffix(rundir.EpisodeName(e), "/1")+"\t"+outcome)
+	}
+	return list
+}
+
+// namesFor are the candidates, tasks and tags of the run or the suite that a command line
+// is about.
+func (p *process) namesFor(c *cobra.Command, args []string) (candidates, tasks, tags []string) {
+	cfg, err := p.load(c)
+	if err != nil {
+		return nil, nil, nil
+	}
+	if len(args) > 0 && strings.Contains(c.Use, " RUN") {
+		dir, err := rundir.Find(cfg.Runs, args[0])
+		if err != nil {
+			return nil, nil, nil
+		}
+		m, _ := manifest.Read(dir)
+		for _, k := range m.Candidates {
+			candidates = append(candidates, k.Name+"\t"+k.Model)
+		}
+		for _, t := range m.Tasks {
+			tasks = append(tasks, t.ID+"\t"+t.Title)
+		}
+		return candidates, tasks, nil
+	}
+	if len(args) > 0 && strings.Contains(c.Use, "SUITE") {
+		cfg.Suite = args[0]
+	}
+	suite, _, err := p.loadSuite(cfg.Suite)
+	if err != nil {
+		return nil, nil, nil
+	}
+	for _, k := range cfg.CandidatesOf(suite) {
+		candidates = append(candidates, k.Name+"\t"+k.Model)
+	}
+	for i := range suite.Tasks {
+		t := &suite.Tasks[i]
+		tasks = append(tasks, t.ID+"\t"+t.Title)
+		tags = append(append(tags, t.Tier), t.Tags...)
+	}
+	slices.Sort(tags)
+	return append(candidates, "scripted\tthe scripted tasks, which test cupel"), tasks, slices.Compact(tags)
 }
 
 // version is the module version, or the commit the binary was built from.

@@ -25,17 +25,15 @@ import (
 func newMerge(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge RUN…",
-		Short: "Join the runs of a plan's shards into one",
-		Long: `Joins runs made with "cupel run --shard i/n" into one run below the runs folder,
-with the ledger and the report that a run of the whole plan would have. The
-shards may come from other machines; their folders are only read.
+		Short: "Merge sharded runs into one run",
+		Long: `Merges runs made with "cupel run --shard i/n" into one run, with the ledger and report of
+an unsharded run. The shards may come from other machines; cupel only reads them.
 
-Shards of another suite, configuration, price table, version of cupel or plan
-are refused, with the reasons. Where shards are missing the run is partial: it
-can be looked at, but never passes the gate.`,
+It refuses shards of different suites, configurations, price tables, versions of cupel or
+plans, and names the reasons. If a shard is missing, the merged run is partial: you can
+read it, but it never passes the gate. Details: docs/runs.md.`,
 		Example: `  cupel merge runs/01JA… runs/01JB… runs/01JC…
   cupel merge shards/*/ --runs merged`,
-		Args: atLeast(1),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			var dirs []string
 			for _, name := range args {
@@ -83,7 +81,6 @@ decides, and on the same day a folder's recording replaces the suite's. A corrup
 cassette or one with a credential also stops the command, with exit code 3.`,
 		Example: `  cupel cassette join recorded/*/suites/first/cassettes
   cupel cassette join --suite suites/mine night-1.pack night-2.pack`,
-		Args: atLeast(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := cassetteOptions(p, c, nil, harness.Selection{Candidates: []string{"*"}}) // the scripted one, too
 			if err != nil {

@@ -23,34 +23,30 @@ import (
 )
 
 // queryHelp is the long help of query.
-const queryHelp = `Aggregates columns of one or more runs, without a database:
+const queryHelp = `Aggregates columns of the ledgers of one or more runs. A QUERY is
 
   VALUE, … [where CONDITION] [group by COLUMN, …]
 
-A value is count(), count(COND), share(COND), mean(X), sum(X), min(X), max(X), a
-percentile such as p95(X), rate(X) (the sum, or how often, per episode), or
-arithmetic of them. X is a column of episodes, turns or tool_calls, or arithmetic
-of columns; a column that several tables have is written turns.cost_nanousd.
-Conditions compare with == != < <= > >=, in (…) and is null, joined by and, or,
-not. Durations are written 250ms or 4s, money $2, shares 99%, texts in quotes.
+VALUE is count(), count(COND), share(COND), mean(X), sum(X), min(X), max(X), a percentile
+such as p95(X), rate(X) (the mean per episode), or arithmetic of them. X is a column of
+episodes, turns or tool_calls, or arithmetic of columns; name a column of several tables
+with its table, as in turns.cost_nanousd. CONDITION uses == != < <= > >=, in (…), is null,
+and, or, not. Write durations as 250ms or 4s, money as $2, shares as 99%, texts in quotes.
 
-Rows without a value are left out of what is computed, and counted below the
-table. -o FILE writes .json or .csv, in microseconds, nano-USD and shares of 1; a
-FILE of - and a suffix is standard output. A run.json or a table that was changed,
-cut or exchanged is refused (exit code 3); --verify also compares the digest of
-all rows with run.json. docs/query.md has recipes, for DuckDB and others too.`
+cupel skips rows without a value and counts them below the table. Exits with 3 if a
+file of the run was changed; --verify also checks the digest of all rows.
+Details: docs/query.md.`
 
 func newQuery(p *process) *cobra.Command {
 	var output string
 	var verify bool
 	cmd := &cobra.Command{
 		Use:   "query RUN… QUERY",
-		Short: "Count, average and rank the columns of ledgers",
+		Short: "Aggregate ledger columns (counts, means, percentiles)",
 		Long:  queryHelp,
 		Example: `  cupel query latest 'p50(duration_us), p95(duration_us) where role == "main" group by candidate'
   cupel query latest 'share(solved), mean(steps), sum(episodes.cost_nanousd) group by candidate'
   cupel query latest 'count() where not contract_valid group by task_id' -o invalid.csv`,
-		Args: atLeast(2),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			render, ok := tableFormats[filepath.Ext(output)]
 			if !ok || output != "" && render == nil {
@@ -77,8 +73,8 @@ func newQuery(p *process) *cobra.Command {
 		}),
 	}
 	runsFlags(cmd)
-	cmd.Flags().BoolVar(&verify, "verify", false, "check also the digests of all rows")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write this file: .json or .csv; - and a suffix for standard output")
+	cmd.Flags().BoolVar(&verify, "verify", false, "also check the digest of all rows")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write: .json or .csv; - and a suffix for standard output")
 	return cmd
 }
 

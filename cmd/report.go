@@ -43,17 +43,17 @@ func newReport(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rebuild the report of a run from its ledger",
-		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots below
-RUN/report/, from the ledger; prompts and outputs are those of the cassettes, where
-these still give the same ledger. Plots are SVG; --png adds PNG. With -o it writes single files instead, in
-the format their suffix names: .html, .md, .xml (JUnit) or .json; "-" followed
-by a suffix writes to standard output, as in -o -.md.
+		Long: `Rebuilds index.html, report.md, junit.xml, report.json and the plots in RUN/report/.
+Prompts and outputs come from the cassettes, if replaying these still gives the same
+ledger. Plots are SVG; --png adds PNG. With -o, writes single files instead, in the
+format of their suffix: .html, .md, .xml (JUnit) or .json; "-" and a suffix write to
+standard output, as in -o -.md.
 
-RUN is a run folder, a run id or its beginning, or "latest".`,
+RUN is a run folder, an id or its beginning, "latest" or "previous".
+Details: docs/runs.md.`,
 		Example: `  cupel report latest
   cupel report latest -o summary.md -o junit.xml
   cupel report latest -o -.md | gh pr comment 7 --body-file -`,
-		Args: atLeast(1),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			if len(outputs) > 0 && len(args) > 1 {
 				return exit.Usage(fmt.Errorf("-o takes one run, not %d", len(args)))
@@ -71,10 +71,10 @@ RUN is a run folder, a run id or its beginning, or "latest".`,
 		}),
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write this file only; repeatable")
+	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	thresholdFlag(cmd, &thresholds)
 	cmd.Flags().BoolVar(&pictures, "png", false, "also write the plots as PNG")
-	cmd.Flags().StringVar(&pack, "pack", "", "take prompts and outputs from this pack, where the run was made from one; see cupel cassette pack")
+	cmd.Flags().StringVar(&pack, "pack", "", "pack with the prompts and outputs, if the run was replayed from one")
 	return cmd
 }
 
@@ -175,7 +175,6 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
 		Example: `  cupel view
   cupel view latest
   cupel view artifacts/runs --no-open --listen 127.0.0.1:9000`,
-		Args: atMostOne(),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			page, err := viewed(&cfg, args)
 			if err != nil {

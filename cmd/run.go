@@ -37,54 +37,26 @@ type runFlags struct {
 }
 
 // runHelp is the long help of run.
-const runHelp = `Runs every selected task with every selected candidate. Answers come from the
-suite's cassettes unless --mode says otherwise:
+const runHelp = `Runs every selected task with every selected candidate and writes runs/<id>/: ledger,
+run.json and report. Replies come from cassettes unless --mode says otherwise:
 
-  replay  (default) from cassettes only, or from cassettes.pack in a suite
-          without a cassettes folder; opens no network connection
-  record  from the network, kept on cassettes; needs the candidates' keys
-  live    from the network, nothing kept
+  replay  from cassettes only, without network (default)
+  record  from the providers, stored in cassettes; needs their API keys
+  live    from the providers, not stored
 
-With --human a person at the terminal answers clarifying questions and approves
-tool calls, in record and live mode; the answers are kept in replies.yaml of the
-run folder, to be copied into the tasks. Without it the tasks' replies and
-approvals do.
+--failed-in and --changed-since narrow the selection by an earlier run. --resume
+continues an interrupted run without paying for any request twice. --decide stops each
+candidate once it passes or fails. --fork continues a recorded episode from a turn with
+another candidate. --dry-run prints expected calls, tokens, cost and duration.
 
---failed-in RUN runs what a run did not solve or has no result of, --changed-since
-RUN what is not what it was then; with both, what both select. If nothing is
-left, that is said, and the exit code is 0. --shard 1/4 runs the first of four
-parts of the selection.
-
-With --fork TASK/CANDIDATE[/TRIAL]@TURN a recorded episode is replayed up to a
-turn, and goes on from there: in record or live mode with whatever --candidate is
-asked next, as often as --trials says. What is recorded replays on its own, as
-CANDIDATE.fork-… ; an episode of a run is RUN/EPISODE-ID@TURN.
-
-With --decide trials run in rounds over all tasks, up to --max-trials of each. After
-each round a candidate is stopped if it passes or fails, by the acceptance criteria
-and, with --baseline, by the comparison: see docs/sequential.md.
-
-An interrupted run continues with --resume RUN: episodes with a result are kept,
-the others, and those that an infrastructure error ended, are run. A recording
-asks nothing again that it has: see docs/cassettes.md. Without --resume
-it pays for every request again.
-
-With --dry-run nothing is run, sent or written, and no key is needed: it prints
-what would be run, what is left out, and what that is likely to come to by the
-last runs of the suite below --runs and the prices of the day. Of "low – expected
-– high" the ends are 1.96 standard deviations of the forecast's error apart from
-the middle (the spread of episodes of one task, and of its mean): no guarantee.
-Without a past run only bounds are known; ? is unknown.
-
-Writes runs/<id>/ with three Parquet files, run.json and report/. The exit code
-says whether the run could be carried out; the verdict as an exit code is
-"cupel gate".`
+The exit code says whether the run completed; "cupel gate" exits with its verdict.
+Details: docs/runs.md, docs/cassettes.md, docs/configuration.md, docs/sequential.md.`
 
 func newRun(p *process) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Run a suite and write ledger, report and verdict",
+		Short: "Run a suite; write ledger, report and verdict",
 		Long:  runHelp,
 		Example: `  cupel run
   cupel run --suite suites/mine --mode record --candidate gpt --trials 3
@@ -96,7 +68,6 @@ func newRun(p *process) *cobra.Command {
   cupel run --mode live --trials 3 --dry-run
   cupel run --mode record --decide --baseline latest --max-trials 5
   cupel run --mode live --fork G09/weak/1@1 --candidate strong --trials 5`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
 	f.add(cmd.Flags())
@@ -108,25 +79,25 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("config", config.Name, "configuration file")
 	fl.String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
-	fl.String("runs", "", "folder for run folders (default runs)")
-	fl.StringVar(&f.pack, "pack", "", "replay from this pack (see cupel cassette pack), not from the suite's cassettes folder")
+	fl.String("runs", "", "folder of the runs (default runs)")
+	fl.StringVar(&f.pack, "pack", "", "pack to replay from (default: the suite's cassettes folder)")
 	fl.Int("trials", 1, "repetitions of each task")
-	fl.Int("concurrency", 0, "episodes that run in parallel, of all providers together (default: one per processor in replay, otherwise 8 for each provider and key)")
+	fl.Int("concurrency", 0, "episodes that run in parallel (default: one per processor in replay, otherwise 8 per provider and key)")
 	fl.Int64("seed", 1, "seed of the run's ids")
-	fl.String("max-cost", "", "most `USD` the run may spend, such as 5 or 0.25 (record and live mode; default no cap)")
-	fl.Int64("max-tokens", 0, "most tokens the run may use, of all kinds (record and live mode; default no cap)")
-	fl.Int64("max-requests", 0, "most requests the run may make, every attempt counted (record and live mode; default no cap)")
+	fl.String("max-cost", "", "maximum cost of the run in `USD`, such as 5 or 0.25 (record and live mode; default no cap)")
+	fl.Int64("max-tokens", 0, "maximum tokens of the run, of all kinds (record and live mode; default no cap)")
+	fl.Int64("max-requests", 0, "maximum requests of the run, including retries (record and live mode; default no cap)")
 	selectionFlags(fl, &f.selection)
 	f.narrow.add(fl)
 	f.decide.add(fl)
-	fl.StringVar(&f.fork, "fork", "", "go on from this recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN")
-	fl.StringVar(&f.resume, "resume", "", "go on with this interrupted run: run what it has no result of, with the settings it was begun with")
-	fl.BoolVar(&f.human, "human", false, "ask on this terminal instead of the tasks' replies and approvals (record and live mode)")
-	fl.BoolVar(&f.stale, "stale", false, "record only what is stale, missing or corrupt (record mode; see cupel cassette status)")
-	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at the recorded pace times this: 1 as recorded, 2 twice as fast (default: at once)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "run nothing: print episodes, expected calls, tokens, cost and duration")
-	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
-	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the last one the result (see docs/runs.md, Events)")
+	fl.StringVar(&f.fork, "fork", "", "recorded episode and turn to continue from: TASK/CANDIDATE[/TRIAL]@TURN or RUN/EPISODE-ID@TURN")
+	fl.StringVar(&f.resume, "resume", "", "resume an interrupted run with its original settings; runs only episodes without a result")
+	fl.BoolVar(&f.human, "human", false, "answer questions and approve tool calls on this terminal instead of using the task's scripted replies (record and live mode)")
+	fl.BoolVar(&f.stale, "stale", false, "record only stale, missing and corrupt cassettes (record mode)")
+	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at this multiple of the recorded speed: 1 as recorded, 2 twice as fast (default: without delays)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print episodes, expected calls, tokens, cost and duration; run nothing")
+	fl.BoolVar(&f.quiet, "quiet", false, "print errors only")
+	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the result last (see docs/runs.md, Events)")
 }
 
 func runRun(c *cobra.Command, p *process, f runFlags) error {

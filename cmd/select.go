@@ -43,15 +43,15 @@ func (p *process) noteSkippedRuns(c *cobra.Command) {
 
 // selectionFlags select tasks and candidates by name.
 func selectionFlags(fl *pflag.FlagSet, sel *harness.Selection) {
-	fl.StringSliceVar(&sel.Tasks, "task", nil, "only these tasks; patterns allowed, repeatable")
-	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "only these candidates; patterns allowed, repeatable")
-	fl.StringSliceVar(&sel.Tags, "tag", nil, "only tasks with this tag or tier; repeatable")
+	fl.StringSliceVar(&sel.Tasks, "task", nil, "run these tasks only; patterns allowed, repeatable")
+	fl.StringSliceVar(&sel.Candidates, "candidate", nil, "run these candidates only; patterns allowed, repeatable")
+	fl.StringSliceVar(&sel.Tags, "tag", nil, "run tasks with this tag or tier only; repeatable")
 }
 
 func (f *selectFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.shard, "shard", "", "only part `i/n` of what is selected, such as 1/4; adding tasks moves no episode to another part")
-	fl.StringVar(&f.failedIn, "failed-in", "", "only episodes that `RUN` (folder, id, beginning of one, or latest) did not solve or has no result of")
-	fl.StringVar(&f.changedSince, "changed-since", "", "only episodes whose task or candidate is not what it was in `RUN`, and those it has no result of")
+	fl.StringVar(&f.shard, "shard", "", "run only shard `i/n`, such as 1/4; adding tasks does not move an episode to another shard")
+	fl.StringVar(&f.failedIn, "failed-in", "", "run only episodes that `RUN` did not solve or has no result for")
+	fl.StringVar(&f.changedSince, "changed-since", "", "run only episodes whose task or candidate changed since `RUN`, or that it has no result for")
 }
 
 // narrow lays the flags over the selection of o. Of two runs both must keep an

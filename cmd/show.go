@@ -24,7 +24,7 @@ func newShow(p *process) *cobra.Command {
 	state := false
 	cmd := &cobra.Command{
 		Use:   "show RUN [EPISODE]",
-		Short: "List a run's episodes, or show one as a readable transcript",
+		Short: "List a run's episodes, or print a transcript",
 		Long: `Without EPISODE, lists the episodes of a run. With EPISODE, prints its transcript:
 prompts, raw outputs, judgements, tool calls and the answer, replayed from its
 cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
@@ -33,7 +33,6 @@ its world, and the harm it did.`,
 		Example: `  cupel show latest
   cupel show latest G41/weak
   cupel show latest D07/tools --state`,
-		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
 			if err != nil {
@@ -53,7 +52,7 @@ its world, and the harm it did.`,
 			return showEpisode(c, p, cfg, m, e, state)
 		}),
 	}
-	cmd.Flags().BoolVar(&state, "state", false, "print what the episode changed in the state of its world")
+	cmd.Flags().BoolVar(&state, "state", false, "print the changes of the episode to the state of its world")
 	runsFlags(cmd)
 	return cmd
 }

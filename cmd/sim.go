@@ -24,35 +24,20 @@ import (
 )
 
 // simHelp is the long help of sim.
-const simHelp = `Serves sim-oracle, sim-strong, sim-erratic and sim-weak, which follow the playbooks of
-suites and err at documented, seeded rates, as agents contract, tools and plan; sim-nop,
-which does nothing; and sim-probe, which does what it is told line by line. --suite names
-a suite with a playbook.yaml. Whole or as a stream, the models answer
+const simHelp = `Serves simulated models on loopback over the APIs of OpenAI, Anthropic, Gemini, Vertex AI,
+Bedrock, Ollama, TGI, Cohere and Mistral, streamed or not. sim-oracle, sim-strong,
+sim-erratic and sim-weak follow the playbooks of suites and err at documented, seeded
+rates; sim-nop does nothing; sim-probe does what the prompt says line by line. Results
+say nothing about real models.
 
-  OpenAI              /v1/chat/completions, /v1/responses, /v1/completions
-  Anthropic Messages  /v1/messages, with threads and /v1/messages/count_tokens
-  Gemini, Vertex AI   /v1beta/models/MODEL:generateContent, :streamGenerateContent
-  Bedrock             /model/MODEL/converse, /model/MODEL/invoke, and both as streams
-  Ollama              /api/chat, /api/tags, /api/show
-  TGI                 /generate, /generate_stream, both also under /models/MODEL
-  Cohere              /v2/chat
-  Mistral             /mistral/v1/chat/completions
+--chaos injects faults: NAME[=RATE],… with rates from 0 to 1. Names without a rate
+share the rest; all stands for every name. The header X-Sim-Chaos: NAME does so for a
+single request. --list-chaos prints the names.
 
-over HTTP/1.1 and cleartext HTTP/2. docs/simulator.md lists all addresses, and the
-official clients that were tried. Nothing they say is evidence about a real model.
-
-With --chaos the server misbehaves as servers do: it limits rates, breaks off,
-stalls, sends half a reply or none. --chaos takes names with rates from 0 to 1,
-NAME[=RATE],…; names without a rate share what the others leave, and all stands
-for every name. Which request suffers what is drawn from the seed and the request.
-A single request asks for it with the header X-Sim-Chaos: NAME, without any flag.
---list-chaos prints the names and what a client should make of them.
-
-With --limit the server limits rates as the vendors do: rpm requests and tpm tokens
-come back in a minute, a little all the time, and burst requests (default rpm) may
-come at once. What comes too fast is refused with 429 and the vendor's own way to say
-when to come back: Retry-After (OpenAI, Anthropic), RetryInfo (Gemini). Every reply of
-OpenAI's and Anthropic's has their headers of limit, remaining and reset.`
+--limit limits rates as providers do: rpm requests and tpm tokens a minute, at most
+burst requests (default rpm) in parallel. Requests beyond it get 429 with the provider's
+headers.
+Details: docs/simulator.md.`
 
 func newSim(p *process) *cobra.Command {
 	var addr string
@@ -62,7 +47,7 @@ func newSim(p *process) *cobra.Command {
 	var suites []string
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Serve the simulated models on loopback, in the providers' wire formats",
+		Short: "Serve simulated models over provider APIs",
 		Long:  simHelp,
 		Example: `  cupel sim --addr 127.0.0.1:8177
   curl -s http://127.0.0.1:8177/v1/models
@@ -72,7 +57,6 @@ func newSim(p *process) *cobra.Command {
   cupel sim --limit rpm=60,tpm=100000
   cupel sim --limit rpm=60,burst=3
   cupel sim --list-chaos`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if list {
 				return printChaos(p.stdout)
@@ -93,12 +77,12 @@ func newSim(p *process) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8177", "address to listen on")
-	cmd.Flags().Int64Var(&seed, "seed", 1, "seed of the models' errors and delays")
+	cmd.Flags().Int64Var(&seed, "seed", 1, "seed of simulated errors and delays")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "allow an address that is not loopback")
-	cmd.Flags().StringArrayVar(&suites, "suite", nil, "suite whose playbook the models follow; may be repeated (default: the built-in suites)")
-	cmd.Flags().StringVar(&chaos, "chaos", "", "misbehave: NAME[=RATE],… or all[=RATE]")
-	cmd.Flags().StringVar(&limit, "limit", "", "limit rates: rpm=N,tpm=N,burst=N, each may be left out")
-	cmd.Flags().BoolVar(&list, "list-chaos", false, "print what --chaos can do and exit")
+	cmd.Flags().StringArrayVar(&suites, "suite", nil, "suite whose playbook the models follow; repeatable (default: the built-in suites)")
+	cmd.Flags().StringVar(&chaos, "chaos", "", "faults to inject: NAME[=RATE],… or all[=RATE]")
+	cmd.Flags().StringVar(&limit, "limit", "", "rate limits: rpm=N,tpm=N,burst=N, each optional")
+	cmd.Flags().BoolVar(&list, "list-chaos", false, "print the names for --chaos and exit")
 	return cmd
 }
 

@@ -85,16 +85,13 @@ func (p *process) lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
 func newSuite(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suite",
-		Short: "Check, list, describe and add to suites",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Short: "Manage golden-task suites",
 	}
 	lint := newSuiteLint(p)
 	list := &cobra.Command{
 		Use:     "list [SUITE]",
 		Short:   "List the tasks of a suite",
 		Example: "  cupel suite list builtin:counts",
-		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if err != nil {
@@ -117,9 +114,8 @@ func newSuite(p *process) *cobra.Command {
 	ofPlaybook := false
 	schema := &cobra.Command{
 		Use:     "schema",
-		Short:   "Print the JSON Schema of suite files, for editor completion",
+		Short:   "Print the JSON Schema of suite files, for editors",
 		Example: "  cupel suite schema > suite.schema.json\n  cupel suite schema --playbook > playbook.schema.json",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text := goldens.Schema()
 			if ofPlaybook {
@@ -129,7 +125,7 @@ func newSuite(p *process) *cobra.Command {
 			return err
 		},
 	}
-	schema.Flags().BoolVar(&ofPlaybook, "playbook", false, "that of playbook.yaml (default: that of suite.yaml)")
+	schema.Flags().BoolVar(&ofPlaybook, "playbook", false, "print the schema of playbook.yaml (default: of suite.yaml)")
 	tools := newSuiteTools(p)
 	for _, c := range []*cobra.Command{lint, list, tools} {
 		suiteFlags(c)
@@ -141,16 +137,15 @@ func newSuite(p *process) *cobra.Command {
 func newSuiteLint(p *process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint [SUITE]",
-		Short: "Check a suite, and that each task can be passed and failed",
-		Long: `Checks a suite. Every problem is named with file, line and field.
+		Short: "Check a suite for errors and impossible tasks",
+		Long: `Checks a suite and prints every problem with file, line and field.
 
-From every accepted outcome, an episode that meets it is built and scored. If there
-can be none, the checks that contradict each other are named: an error, with exit
-code 2. An outcome that an empty answer passes, a condition that every episode meets
-and a forbidden tool that looks misspelled are warnings; they do not change the exit
-code. The reference solutions of playbook.yaml are checked, too.`,
+From every accepted outcome it builds an episode that meets it, and scores it. If none
+can exist, it names the checks that contradict each other and exits with 2. It only
+warns about an outcome that an empty answer passes, a condition that every episode
+meets, and a forbidden tool that looks misspelled. It also checks the reference
+solutions of playbook.yaml. Details: docs/suites.md.`,
 		Example: "  cupel suite lint suites/mine",
-		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			suite, err := suiteArg(p, c, args)
 			if suite == nil {
@@ -226,12 +221,11 @@ var scaffold embed.FS
 func newInit(p *process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FOLDER]",
-		Short: "Write a commented cupel.yaml and a first suite; overwrites nothing",
+		Short: "Create cupel.yaml and an example suite",
 		Example: `  cupel init
   cupel suite prove          # the first suite accepts its solutions and refuses mistakes
   cupel run --mode record    # the first suite, with simulated models
   cupel run`,
-		Args: atMostOne(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := "."
 			if len(args) == 1 {
@@ -280,12 +274,11 @@ func writeScaffold(p *process, root string) error {
 func newSuiteTools(p *process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tools [SUITE]",
-		Short: "Print the tools of process worlds as YAML to paste",
+		Short: "Print the tools of process worlds as YAML",
 		Long: `Starts the command of each world of kind process in the suite folder, asks it for its
-tools and ends it. Of suite.yaml only tools and worlds are read, so the tasks need not
-be written yet. Add "write: true" to the tools that change something.`,
+tools and stops it. Reads only tools and worlds of suite.yaml, so that the tasks need
+not exist yet. Add "write: true" to the tools that change state.`,
 		Example: "  cupel suite tools suites/mine >> suites/mine/suite.yaml",
-		Args:    atMostOne(),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := p.load(c)
 			if err != nil {

@@ -27,19 +27,17 @@ func newSuiteAdd(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add --from RUN/EPISODE",
 		Short: "Turn an episode of a run into a golden task",
-		Long: `Writes an episode of a recorded or replayed run as a task of its own: request,
-world, tools and budgets in full, and what is expected. Of a solved episode that
-is what happened, each check with a comment "# edit:" that says what it pins down;
-of any other it is what was expected all along, and a comment says what happened.
+		Long: `Writes an episode of a recorded or replayed run as a new task: request, world, tools,
+budgets and expected outcome. For a solved episode, the expectation is what happened,
+and a comment "# edit:" marks each check to review. Otherwise it is what the task
+expected, and a comment says what happened.
 
-EPISODE is an episode id or TASK/CANDIDATE[/TRIAL]. The task goes into the suite
-that was run, or the folder of --suite, which is begun if it has no suite.yaml.
-Nothing is overwritten, and nothing is written unless the suite passes "cupel suite
-lint" with the task in it. The episode's cassette comes along where it replays in
-that suite.`,
+EPISODE is an episode id or TASK/CANDIDATE[/TRIAL]. The task is added to the suite of
+the run, or to --suite, which is created if it has no suite.yaml. Overwrites nothing, and
+writes nothing unless "cupel suite lint" accepts the result. Copies the cassette of the
+episode if it replays in that suite. Details: docs/suites.md.`,
 		Example: `  cupel suite add --from latest/G41/weak --suite suites/mine
   cupel suite add --from latest/F01/strong/1 --id today-frozen`,
-		Args: cobra.NoArgs,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, _ []string) error {
 			if from == "" {
 				return exit.Usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
@@ -49,9 +47,9 @@ that suite.`,
 	}
 	suiteFlags(cmd)
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
-	cmd.Flags().StringVar(&from, "from", "", "the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
-	cmd.Flags().StringVar(&id, "id", "", "the new task's id (default TASK-CANDIDATE)")
-	cmd.Flags().Lookup("suite").Usage = "suite folder to add to (default: the one that was run)"
+	cmd.Flags().StringVar(&from, "from", "", "episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
+	cmd.Flags().StringVar(&id, "id", "", "id of the new task (default TASK-CANDIDATE)")
+	cmd.Flags().Lookup("suite").Usage = "suite folder to add to (default: the suite of the run)"
 	return cmd
 }
 

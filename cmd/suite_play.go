@@ -29,17 +29,15 @@ func newSuitePlay(p *process) *cobra.Command {
 		Use:   "play --from RUN/EPISODE",
 		Short: "Draft a reference solution from an episode",
 		Long: `Drafts the reference solution of a task, an entry of playbook.yaml, from a solved
-episode of a recorded or replayed run. Arguments and numbers of the answer that are
-found in exactly one place of earlier results become expressions; a comment "# edit:"
-names the numbers that need a person. The draft is followed once through what the
-episode saw, and must do what the episode did.
+episode. Arguments and numbers of the answer that occur in exactly one earlier result
+become expressions; a comment "# edit:" marks numbers that you must review. cupel checks
+that the draft does what the episode did.
 
-EPISODE is an episode id or TASK/CANDIDATE[/TRIAL]. With --write the entry is added to
-playbook.yaml of the suite that was run, or of the folder of --suite; the rest of the
-file stays as it is. See docs/playbooks.md.`,
+EPISODE is an episode id or TASK/CANDIDATE[/TRIAL]. With --write, adds the entry to
+playbook.yaml of the suite of the run, or of --suite, and leaves the rest of the file
+unchanged. Details: docs/playbooks.md.`,
 		Example: `  cupel suite play --from latest/G41/strong
   cupel suite play --from latest/F01/strong/1 --write`,
-		Args: cobra.NoArgs,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, _ []string) error {
 			if from == "" {
 				return exit.Usage(errors.New("--from names the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN"))
@@ -49,9 +47,9 @@ file stays as it is. See docs/playbooks.md.`,
 	}
 	suiteFlags(cmd)
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
-	cmd.Flags().StringVar(&from, "from", "", "the episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
+	cmd.Flags().StringVar(&from, "from", "", "episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
 	cmd.Flags().BoolVar(&write, "write", false, "add the entry to playbook.yaml (default: print it)")
-	cmd.Flags().Lookup("suite").Usage = "suite folder whose playbook is added to (default: the one that was run)"
+	cmd.Flags().Lookup("suite").Usage = "suite folder with the playbook (default: the suite of the run)"
 	return cmd
 }
 

@@ -32,25 +32,24 @@ func newSuiteProve(p *process) *cobra.Command {
 	var f proveFlags
 	cmd := &cobra.Command{
 		Use:   "prove [SUITE…]",
-		Short: "Prove that tasks accept solutions and refuse mistakes",
-		Long: `Proves suites by their playbooks, without a key and without a network:
+		Short: "Prove that tasks accept solutions and reject mistakes",
+		Long: `Tests suites with the reference solutions of their playbooks, without key or network:
 
-  1. the solution of each task is accepted, under every strategy of the candidates;
+  1. each task accepts its solution, under every strategy of the candidates;
   2. an agent that does nothing solves no task;
-  3. solutions with one mistake (mutants) are refused: a step left out, repeated or
-     out of order, another argument or number, a needless question, an injected order.
+  3. tasks reject solutions with one mistake (mutants): a step left out, repeated or
+     out of order, a wrong argument or number, an unnecessary question.
 
-Each mutant that a task accepts is a sentence, with the check that would refuse it.
-Mutants that are no mistake are excused in playbook.yaml, see docs/prove.md.
-
-The exit code is 0 if every suite is proved, and 10 if not.`,
+For each mutant that a task accepts, it prints the check that would reject it. Excuse
+mutants that are not mistakes in playbook.yaml. Exits with 0 if every suite is proved,
+and with 10 if not. Details: docs/prove.md.`,
 		Example: `  cupel suite prove
   cupel suite prove suites/mine --min-score 0.9
   cupel suite prove builtin:counts builtin:research --json`,
 		RunE: func(c *cobra.Command, args []string) error { return runProve(c, p, f, args) },
 	}
 	suiteFlags(cmd)
-	cmd.Flags().Float64Var(&f.minScore, "min-score", 0.95, "least share of mutants that a suite must refuse, from 0 to 1")
+	cmd.Flags().Float64Var(&f.minScore, "min-score", 0.95, "minimum share of mutants that a suite must reject, from 0 to 1")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the results as JSON")
 	return cmd
 }

@@ -22,17 +22,14 @@ func newVerify(p *process) *cobra.Command {
 	var pack string
 	cmd := &cobra.Command{
 		Use:   "verify RUN",
-		Short: "Execute a run again from its cassettes and compare the ledgers",
-		Long: `Executes every episode of a recorded or replayed run again, from its cassettes and
-with no network, and compares all columns of all rows but run_id and replayed.
-Says which episode and column differ first. Episodes that had no result are left
-out: cassettes hold none of that. If the rows are equal, it also compares run.json
-with what can be found out again: mode, status, outcomes, planned episodes,
-candidates, tasks and digests, but no thresholds.
-
-Exit code 0: the run says what its cassettes say. 3: it does not.`,
+		Short: "Re-execute a run from cassettes and compare ledgers",
+		Long: `Re-executes the episodes of a recorded or replayed run from their cassettes, without
+network, and compares all columns of all rows except run_id and replayed. Prints the
+first episode and column that differ. Skips episodes without a result, because cassettes
+do not contain them. If the rows are equal, it also compares run.json, except for
+thresholds. Exits with 0 if everything matches and with 3 if anything differs.
+Details: docs/runs.md.`,
 		Example: `  cupel verify latest`,
-		Args:    exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
@@ -47,7 +44,7 @@ Exit code 0: the run says what its cassettes say. 3: it does not.`,
 		},
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
+	cmd.Flags().StringVar(&pack, "pack", "", "pack to replay from, if the run was replayed from one")
 	return cmd
 }
 
@@ -79,17 +76,16 @@ func newRescore(p *process) *cobra.Command {
 	var pack string
 	cmd := &cobra.Command{
 		Use:   "rescore RUN",
-		Short: "Score the episodes of a run by today's checks, without a model",
-		Long: `Applies the checks of today's suite to the episodes of a recorded or replayed run,
-which are executed again from their cassettes, and writes the result as a run of
-its own: ledger, report, and rescore.json with both verdicts of every episode
-whose checks changed. The run itself stays as it is.
+		Short: "Re-score a run with the current checks",
+		Long: `Re-executes the episodes of a recorded or replayed run from their cassettes, applies the
+current checks of the suite, and writes the result as a new run: ledger, report, and
+rescore.json with both verdicts of every episode whose checks changed. The original run
+is unchanged.
 
-More than checks must not have changed: an episode that would go otherwise today
-is named, and nothing is written.`,
+Only checks may have changed: if an episode would take another course now, it is named
+and nothing is written. Details: docs/runs.md.`,
 		Example: `  cupel rescore latest
   cupel rescore latest && cupel gate latest`,
-		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
 			if err != nil {
@@ -107,7 +103,7 @@ is named, and nothing is written.`,
 		},
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringVar(&pack, "pack", "", "execute from this pack, where the run was made from one; see cupel cassette pack")
+	cmd.Flags().StringVar(&pack, "pack", "", "pack to replay from, if the run was replayed from one")
 	return cmd
 }
 

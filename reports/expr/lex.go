@@ -211,11 +211,8 @@ func printable(s string) string {
 
 // nearest is a hint at the name that word may have meant; empty without one.
 func nearest(word string, names []string) string {
-	best, least := "", 1+max(2, len(word)/3)
-	for _, name := range names {
-		if d := spell.Distance(word, name); d < least {
-			best, least = "; did you mean "+name+"?", d
-		}
+	if best := spell.Nearest(word, names); best != "" {
+		return "; did you mean " + best + "?"
 	}
-	return best
+	return ""
 }

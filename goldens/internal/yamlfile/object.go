@@ -93,12 +93,7 @@ func Listed(words []string) string {
 // Suggest returns " (did you mean X?)" for the nearest allowed word, or nothing
 // when none is near.
 func Suggest(word string, allowed []string) string {
-	best, distance := "", 3
-	for _, a := range allowed {
-		if d := spell.Distance(strings.ToLower(word), strings.ToLower(a)); d < distance && d < max(len(a), 2) {
-			best, distance = a, d
-		}
-	}
+	best := spell.Nearest(word, allowed)
 	if best == "" {
 		return ""
 	}
