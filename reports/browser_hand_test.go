@@ -189,14 +189,16 @@ func (p *tab) write(text string) {
 	p.press(strings.Split(text, "")...)
 }
 
-// pick chooses an option of a select element as its keyboard does.
+// pick chooses an option of a select element, or of the radio buttons in a fieldset, as
+// its keyboard does.
 func (p *tab) pick(selector, value string) {
 	p.t.Helper()
-	steps := eval[int](p, `(() => { const s = document.querySelector(%s); s.focus();
-		return [...s.options].findIndex(o => o.value === %s) - s.selectedIndex })()`, selector, value)
+	steps := eval[int](p, `(() => { const s = document.querySelector(%s), list = [...s.options ?? s.querySelectorAll("input")], on = s.selectedIndex ?? list.findIndex(r => r.checked);
+		(s.options ? s : list[on]).focus();
+		return list.findIndex(o => o.value === %s) - on })()`, selector, value)
 	p.press(slices.Repeat([]string{"ArrowDown"}, max(0, steps))...)
 	p.press(slices.Repeat([]string{"ArrowUp"}, max(0, -steps))...)
-	require.Equal(p.t, value, eval[string](p, `document.querySelector(%s).value`, selector), "no such option in %s", selector)
+	require.Equal(p.t, value, eval[string](p, `(s => s.value ?? s.querySelector(":checked").value)(document.querySelector(%s))`, selector), "no such option in %s", selector)
 }
 
 // media emulates a medium and a colour scheme; empty is the default.

@@ -127,7 +127,8 @@ func testKeyboard(p *tab, d desk) {
 				const s = getComputedStyle(e.target), box = e.target.getBoundingClientRect();
 				if (s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 1 || box.bottom <= 0 || box.top >= innerHeight) unseen.add(e.target.outerHTML.slice(0, 120));
 			}))`)
-		controls := `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility())`
+		// Tab stops once at radio buttons of one name; arrow keys go on from there.
+		controls := `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility() && (e.type !== "radio" || e.checked))`
 		n := eval[int](p, controls+`.length`)
 		require.Greater(p.t, n, 20)
 		for i := 0; i < n+60; i += 10 {
@@ -157,7 +158,7 @@ func testNames(p *tab, d desk) {
 		roles := map[string]int{}
 		for i, n := range tree.Nodes {
 			switch role := n.Role.Value; role {
-			case "link", "button", "searchbox", "textbox", "combobox", "checkbox", "image", "img", "graphics-document", "region", "navigation", "table", "heading", "DisclosureTriangle", "option", "SvgRoot":
+			case "link", "button", "searchbox", "textbox", "combobox", "checkbox", "radio", "image", "img", "graphics-document", "region", "navigation", "table", "heading", "DisclosureTriangle", "option", "SvgRoot":
 				if !n.Ignored {
 					roles[role]++
 					require.NotEmpty(p.t, strings.TrimSpace(n.Name.Value), "%s page: %s %d has no name", name, role, i)
@@ -166,7 +167,7 @@ func testNames(p *tab, d desk) {
 		}
 		p.t.Logf("%s page: named %v", name, roles)
 		require.Positive(p.t, roles["link"])
-		require.Positive(p.t, roles["combobox"])
+		require.Positive(p.t, roles["combobox"]+roles["radio"])
 		levels := eval[[]int](p, `[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(e => e.checkVisibility()).map(e => +e.tagName[1])`)
 		require.Equal(p.t, 1, levels[0], "the first heading")
 		for i := 1; i < len(levels); i++ {
@@ -184,10 +185,13 @@ func testWithoutScripts(p *tab, d desk) {
 	p.do("Emulation.setScriptExecutionDisabled", obj{"value": true})
 	p.open(d.index, "")
 	require.Len(p.t, shownTasks(p), len(d.r.Tasks))
-	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("#find, #outcome, #unfold")].filter(e => e.checkVisibility()).map(e => e.id)`), "controls that do nothing")
+	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("#find, #unfold")].filter(e => e.checkVisibility()).map(e => e.id)`), "controls that do nothing")
 	for _, c := range d.r.Candidates {
 		require.Contains(p.t, eval[string](p, `document.body.innerText`), c.Name)
 	}
+	p.pick("#outcome", "solved")
+	require.Less(p.t, len(shownTasks(p)), len(d.r.Tasks), "outcomes filter without scripts")
+	p.pick("#outcome", "")
 	p.click(failedMark)
 	p.until(`location.pathname.includes("/tasks/") && document.readyState === "complete" && document.querySelectorAll("details.ep").length === 8`)
 	p.click("details.ep:target > summary b")

@@ -125,7 +125,7 @@ func testFilter(p *tab, d desk) {
 	p.press("Control+a")
 	p.write("G1")
 	p.until(`document.querySelector("#shown").textContent.startsWith("3 of 12")`)
-	require.Equal(p.t, []string{"G10", "G11", "G12"}, shownTasks(p), "ids are searched, in any case of letters")
+	require.ElementsMatch(p.t, []string{"G10", "G11", "G12"}, shownTasks(p), "ids are searched, in any case of letters")
 	p.press("Control+a", "Backspace")
 
 	failed := tasksWhere(d.r, func(c model.Cell) bool { return c.Scored > 0 && c.Solved == 0 })
@@ -144,7 +144,7 @@ func testFilter(p *tab, d desk) {
 		require.NotEmpty(p.t, c.want, "the run has no task that is %s", c.outcome)
 		p.pick("#outcome", c.outcome)
 		p.until(`document.querySelector("#shown").textContent.startsWith(%s)`, fmt.Sprintf("%d of 12", len(c.want)))
-		require.Equal(p.t, c.want, shownTasks(p), c.outcome)
+		require.ElementsMatch(p.t, c.want, shownTasks(p), c.outcome)
 	}
 	p.pick("#outcome", "")
 	p.until(`document.querySelector("#shown").textContent.startsWith("12 of 12")`)
@@ -156,7 +156,6 @@ func testFilter(p *tab, d desk) {
 
 func testSort(p *tab, d desk) {
 	p.open(d.index, "")
-	inLedgerOrder := shownTasks(p)
 	rates := func() (column []float64) {
 		return eval[[]float64](p, `[...document.querySelectorAll("#tasks tbody tr[data-task]")].map(r => +(r.querySelectorAll("td")[3].dataset.rate ?? -1))`)
 	}
@@ -179,7 +178,7 @@ func testSort(p *tab, d desk) {
 	p.click("#tasks th:first-child button[data-sort]")
 	p.until(`document.querySelector("#tasks th:first-child").ariaSort === "ascending"`)
 	require.Equal(p.t, "ascending none none none none", state())
-	require.Equal(p.t, inLedgerOrder, shownTasks(p))
+	require.True(p.t, slices.IsSorted(shownTasks(p)))
 }
 
 func testShared(p *tab, d desk) {
@@ -205,7 +204,7 @@ func testShared(p *tab, d desk) {
 	p.visit(address)
 	require.Equal(p.t, rows, shownTasks(p), "a link to %s shows what was shown", address)
 	require.Equal(p.t, "g0 failed descending", eval[string](p,
-		`[document.querySelector("#find").value, document.querySelector("#outcome").value, document.querySelector("#tasks th:first-child").ariaSort].join(" ")`))
+		`[document.querySelector("#find").value, document.querySelector("#outcome :checked").value, document.querySelector("#tasks th:first-child").ariaSort].join(" ")`))
 
 	for _, strange := range []string{"#find=%E0%A4%A&outcome=none&sort=99", "#%", "#sort=__proto__", "#outcome=constructor", "#find=" + strings.Repeat("x", 5_000)} {
 		p.visit("about:blank")

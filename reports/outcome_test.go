@@ -26,7 +26,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 	require.Equal(t, []int{68, 2, 1, 3, 1, 2}, []int{m.Episodes, m.InfraErrors, m.HarnessErrors, m.BudgetStops, m.Interrupted, m.Unfinished})
 	require.Equal(t, 61, m.Success.N, "only scored episodes are judged")
 
-	const line = "60 solved, 1 failed, 2 infrastructure errors, 1 harness error, 3 budget stops, 3 unfinished"
+	const line = "60 of 61 episodes solved (98.4%), 2 infrastructure errors, 1 harness error, 3 budget stops, 3 unfinished"
 	for _, c := range renderers() {
 		out := reporttest.Render(t, c.render, r)
 		switch c.name {
@@ -64,7 +64,7 @@ func TestNoTroubleIsNotMentioned(t *testing.T) {
 			require.NotContains(t, out, word, c.name)
 		}
 	}
-	require.Contains(t, reporttest.Render(t, HTML, r), "6 solved, 0 failed")
+	require.Contains(t, reporttest.Render(t, HTML, r), "6 of 6 episodes solved (100.0%)")
 }
 
 func TestOriginIsInEveryHeader(t *testing.T) {

@@ -20,7 +20,9 @@ func TestMixedGroupIsNamedEverywhere(t *testing.T) {
 func TestSimulatedIsMarked(t *testing.T) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 6, 1)
 	page := reporttest.Render(t, HTML, Build(m, rows))
-	require.Equal(t, 1+2+2, strings.Count(page, `<span class="chip sim">SIMULATED</span>`), "the run, and both candidates in each list")
+	require.Equal(t, 1+2+2*5, strings.Count(page, `<span class="chip sim">SIMULATED</span>`), "the run, and both candidates in each list")
+	only := Build(reporttest.Demo(reporttest.DemoProfiles()[:2], 6, 1))
+	require.Equal(t, 1, strings.Count(reporttest.Render(t, HTML, only), "SIMULATED"), "once where all are")
 	require.Contains(t, reporttest.Render(t, text.Markdown, Build(m, rows)), "**SIMULATED**")
 	m.Simulated = false
 	for i := range m.Candidates {

@@ -105,14 +105,15 @@ func (f *folder) index() ([]byte, error) {
 
 // taskPage is what the template of a task's page shows.
 type taskPage struct {
-	ID, Title, Tier, Tags, Request, Suite, RunID string
-	Simulated                                    bool
-	Before, After                                *taskLink
-	Cells                                        []taskCell
-	Systems                                      []transcript.SystemView
-	Episodes                                     []template.HTML
-	Missing                                      string
-	Said                                         bool
+	ID, Title, Tier, Request, Suite, RunID string
+	Tags, Expected                         []string
+	Simulated                              bool
+	Before, After                          *taskLink
+	Cells                                  []taskCell
+	Systems                                []transcript.SystemView
+	Episodes                               []template.HTML
+	Missing                                string
+	Said                                   bool
 }
 
 type taskLink struct{ ID, Href string }
@@ -173,7 +174,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 
 func (f *folder) head(t model.Task) taskPage {
 	v := taskPage{
-		ID: words.Brief(t.ID, 60), Title: words.Brief(t.Title, 160), Tier: words.Brief(t.Tier, 20), Tags: words.Brief(reportTags(f.r)[t.ID], 160),
+		ID: words.Brief(t.ID, 60), Title: words.UpperFirst(words.Brief(t.Title, 160)), Tier: words.Brief(t.Tier, 20), Tags: reportTags(f.r)[t.ID],
 		Suite: words.Brief(f.r.Run.Suite, 80), RunID: words.Brief(f.r.Run.RunID, 64), Simulated: f.r.Run.Simulated,
 	}
 	for _, m := range f.r.Run.Tasks {

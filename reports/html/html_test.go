@@ -9,7 +9,6 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/transcript"
 	"github.com/cupel-eval/cupel/reports/view"
 )
@@ -89,16 +88,4 @@ func TestFailureList(t *testing.T) {
 	require.Equal(t, "and 5 more, in the ledger", views[0].More)
 	require.False(t, views[0].Open)
 	require.Equal(t, "numbers: want 4", views[0].Items[0].Why)
-}
-
-// Bars of one criterion share an axis from the least to the greatest end, 6 to
-// 130 in a box of 136; the threshold is always on it.
-func TestBars(t *testing.T) {
-	v, a := 0.5, &axis{low: 0.95, high: 0.95}
-	c := model.Criterion{Value: &v, Interval: &stat.Interval{Low: 0.35, High: 0.75}, Threshold: 0.95, Verdict: stat.Fail}
-	a.include(0.35, 0.75)
-	require.Equal(t, &barView{"fail", "130.0", "6.0", "88.7", "37.0"}, a.bar(c))
-	require.Nil(t, a.bar(model.Criterion{}))
-	flat := &axis{low: 5, high: 5}
-	require.Equal(t, "68", flat.bar(c).At)
 }

@@ -4,15 +4,18 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
+	"github.com/cupel-eval/cupel/reports/internal/dots"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view"
@@ -79,6 +82,7 @@ const (
 	maxMarked          = 4000 // episodes drawn as single marks in the heat map
 	maxMarks           = 12   // of a cell
 	maxTaskRows        = 2000 // listed in the task table
+	firstTasks         = 20   // shown at first: style.css hides the others
 	maxFailures        = 100  // listed for each candidate
 )
 
@@ -95,22 +99,30 @@ type pageView struct {
 	Verdict                                   stat.Verdict
 	Headline, Suite, Shape, RunID, Confidence string
 	Simulated                                 bool
-	Candidates, Groups                        []verdictView
-	Origin, Notes                             []string
-	Outcomes, MoreTasks                       string
-	ScriptHash                                string
-	Criteria                                  []criteriaView
-	Plots                                     []plotView
-	own                                       map[string][]plotView // those of sections, by name
-	Sections                                  []sectionView
-	Strategies                                []view.StrategyView
-	StrategyNotes                             []string
+	// Standings, When and Command say below the headline who passes, when the run was
+	// made and how to make it again.
+	Standings, When, Command, AllMet string
+	// SomeSimulated says that simulated and real candidates are mixed.
+	SomeSimulated       bool
+	Verdicts            []verdictView // the worst first
+	Names               []string      // of the columns of tasks
+	Origin, Notes       []string
+	Outcomes, MoreTasks string
+	ScriptHash          string
+	Criteria            []criterionView
+	Plots               []plotView
+	own                 map[string][]plotView // those of sections, by name
+	Sections            []sectionView
+	Strategies          []view.StrategyView
+	StrategyNotes       []string
 	// Answer says in a line which strategy wins on what.
 	Answer, BoardLegend string
 	Boards              []view.WinTable
 	Tasks               []taskView
+	Outcome             []outcomeView
+	Rest                int // how many tasks are shown at first; 0 means all
 	Totals              []totalView
-	Facts               []view.Fact
+	Facts, Provenance   []view.Fact
 	// Single says that the page stands alone: transcripts are on it and there are
 	// no files beside it.
 	Single      bool
@@ -119,27 +131,30 @@ type pageView struct {
 }
 
 type verdictView struct {
-	Verdict              chip
-	Name, Sentence, Meta string
-	Simulated            bool
-	Figures              []view.Fact
-}
-
-type criteriaView struct {
-	Name, Pooled string
-	Simulated    bool
 	Verdict      chip
-	Rows         []criterionView
+	Name, Pooled string
+	Reasons      []string
+	Made         []view.Made
+	Simulated    bool
+	Figures      []figureView
 }
 
+// figureView is a measurement of a candidate; Value is what sorts it, empty if unknown.
+type figureView struct{ Label, Text, Value string }
+
+// criterionView is a criterion with its axis.
 type criterionView struct {
-	Title, Note, Value, Interval, Needs, N, Test, Rule string
-	Verdict                                            chip
-	Bar                                                *barView
+	view.CriterionTable
+	Scale template.HTML
+	Rows  []criterionRow
 }
 
-// barView are x coordinates in a box 136 wide.
-type barView struct{ Class, At, Low, High, Value string }
+type criterionRow struct {
+	Name, Pooled, Value, Interval, Sample, Title string
+	Simulated                                    bool
+	Verdict                                      chip
+	Dots                                         template.HTML
+}
 
 // plotView is a figure; Name is that of its files.
 type plotView struct {
@@ -152,24 +167,22 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Verdict: r.Verdict, Headline: r.Headline, Suite: words.Brief(r.Run.Suite, 80), RunID: words.Brief(r.Run.RunID, 64), Shape: view.Shape(r),
-		Simulated: r.Run.Simulated, Confidence: r.Intervals(),
-		Facts: view.Facts(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), own: map[string][]plotView{}, Single: single,
+		Confidence: r.Intervals(), Standings: view.Standings(r), When: view.When(r), Command: view.Command(r), AllMet: view.AllMet(r),
+		Simulated: view.AllSimulated(r), Facts: view.Facts(r), Provenance: view.Provenance(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), own: map[string][]plotView{}, Single: single,
 	}
+	v.SomeSimulated = r.Run.Simulated && !v.Simulated
 	for _, c := range r.Candidates {
-		v.Simulated = v.Simulated || c.Simulated
-		v.Candidates = append(v.Candidates, verdictView{chipOf(c.Verdict), words.Brief(c.Name, 80), words.Visible(c.Sentence), words.Brief(view.CandidateMeta(c), 200), c.Simulated, figures(c)})
+		v.Names = append(v.Names, words.Brief(c.Name, 80))
 	}
 	judgements := view.Judgements(r)
-	for _, j := range judgements[len(r.Candidates):] {
-		v.Groups = append(v.Groups, verdictView{chipOf(j.Verdict), words.Brief(j.Name, 80), words.Visible(j.Sentence), words.Clip(j.About, 300), false, nil})
-	}
+	v.Verdicts, v.Criteria = verdictViews(r, judgements, v.SomeSimulated), criterionViews(judgements, v.SomeSimulated)
 	for _, line := range view.Origin(r) {
 		v.Origin = append(v.Origin, words.Clip(line, 400))
 	}
 	for _, n := range r.Notes {
 		v.Notes = append(v.Notes, words.Clip(n, 400))
 	}
-	v.Criteria, v.Strategies = criteriaViews(judgements), view.StrategyViews(r)
+	v.Strategies = view.StrategyViews(r)
 	if r.Strategies != nil {
 		first := r.Strategies.All()[0]
 		v.Answer, v.BoardLegend, v.Boards = first.Name()+": "+words.Clip(view.Answer(first), 600), words.UpperFirst(view.WinLegend)+"; a win is bold", view.WinTables(r.Strategies)
@@ -196,6 +209,10 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 // link fills in what leads to episodes and to the pages of tasks.
 func (v *pageView) link(r model.Report, linked links, pages map[string]string) {
 	v.Tasks = taskViews(r, linked, pages)
+	v.Outcome = outcomeViews(v.Tasks)
+	if len(v.Tasks) > firstTasks {
+		v.Rest = firstTasks
+	}
 	if more := len(r.Tasks) - len(v.Tasks); more > 0 {
 		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that were always solved first; report.json has them.", words.Plural(more, "task"))
 	}
@@ -207,55 +224,71 @@ func (v *pageView) link(r model.Report, linked links, pages map[string]string) {
 // Contest are the plots of strategies.
 func (v pageView) Contest() []plotView { return v.own[model.FigStrategies] }
 
-// figures are a candidate's most asked for measurements.
-func figures(c model.Candidate) []view.Fact {
-	return []view.Fact{{Name: "solved", Value: c.Success.Rate()}, {Name: "a solved task", Value: words.DollarsOf(c.CostPerSolved)}, {Name: "median turn", Value: view.Median(c.Latency)}}
-}
-
-// criteriaViews lists every candidate's and group's criteria; the bars of one
-// criterion share an axis.
-func criteriaViews(judgements []view.Judgement) []criteriaView {
-	axes := map[string]*axis{}
-	for _, j := range judgements {
-		for _, c := range j.Criteria {
-			if axes[c.Name] == nil {
-				axes[c.Name] = &axis{low: c.Threshold, high: c.Threshold}
-			}
-			if c.Interval != nil {
-				axes[c.Name].include(c.Interval.Low, c.Interval.High)
+// verdictViews are the candidates and groups, those that fail first.
+func verdictViews(r model.Report, judgements []view.Judgement, mark bool) (views []verdictView) {
+	var costs []*float64
+	for _, c := range r.Candidates {
+		costs = append(costs, c.CostPerSolved)
+	}
+	prices := words.USDColumn(costs)
+	order := map[stat.Verdict]int{stat.Fail: 0, stat.Inconclusive: 1, stat.Pass: 2, stat.NotJudged: 3}
+	at := make([]int, len(judgements))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		return cmp.Compare(order[judgements[a].Verdict], order[judgements[b].Verdict])
+	})
+	for _, i := range at {
+		j := judgements[i]
+		v := verdictView{Verdict: chipOf(j.Verdict), Name: words.Brief(j.Name, 80), Pooled: words.Clip(j.About, 300), Reasons: j.Reasons(), Simulated: mark && j.Simulated}
+		if i < len(r.Candidates) {
+			c := r.Candidates[i]
+			v.Made = view.CandidateMade(r, c)
+			v.Figures = []figureView{{"Solved", c.Success.Rate(), sortable(c.Success.Value)}, {"Cost per solved task", prices[i], sortable(c.CostPerSolved)}, {"Median turn", view.Median(c.Latency), ""}}
+			if c.Latency != nil {
+				v.Figures[2].Value = sortable(&c.Latency.P50)
 			}
 		}
-	}
-	rows := func(list []model.Criterion) (views []criterionView) {
-		for _, c := range list {
-			views = append(views, criterionView{
-				Title: c.Title, Note: words.Visible(c.Note), Value: c.ValueText(), Interval: c.IntervalText(), Needs: c.NeedsText(), N: words.Thousands(int64(c.N)),
-				Test: c.Test, Rule: c.RuleText(), Verdict: chipOf(c.Verdict), Bar: axes[c.Name].bar(c),
-			})
-		}
-		return views
-	}
-	var views []criteriaView
-	for _, j := range judgements {
-		views = append(views, criteriaView{words.Brief(j.Name, 80), words.Clip(j.About, 300), j.Simulated, chipOf(j.Verdict), rows(j.Criteria)})
+		views = append(views, v)
 	}
 	return views
 }
 
-// axis is the range of one criterion's bars.
-type axis struct{ low, high float64 }
-
-func (a *axis) include(low, high float64) { a.low, a.high = min(a.low, low), max(a.high, high) }
-
-func (a *axis) bar(c model.Criterion) *barView {
-	if c.Interval == nil || c.Value == nil || c.Verdict == stat.NotJudged {
-		return nil
+func sortable(v *float64) string {
+	if v == nil {
+		return ""
 	}
-	at := func(v float64) string {
-		if a.high == a.low {
-			return "68"
+	return strconv.FormatFloat(*v, 'g', 6, 64)
+}
+
+// criterionViews are the criteria, each with the axis that its rows share.
+func criterionViews(judgements []view.Judgement, mark bool) (views []criterionView) {
+	simulated := map[string]bool{}
+	for _, j := range judgements {
+		simulated[j.Name] = mark && j.Simulated && j.About == ""
+	}
+	for _, t := range view.CriterionTables(judgements) {
+		v := criterionView{CriterionTable: t}
+		var all []model.Criterion
+		for _, row := range t.Rows {
+			all = append(all, row.Criterion)
 		}
-		return strconv.FormatFloat(6+124*(v-a.low)/(a.high-a.low), 'f', 1, 64)
+		plot, drawn := dots.New(all)
+		if drawn {
+			v.Scale = plot.Scale()
+		}
+		for _, row := range t.Rows {
+			view := criterionRow{
+				Name: words.Brief(row.Name, 80), Pooled: words.Clip(row.Pooled, 300), Value: row.ValueText(), Interval: row.IntervalText(), Sample: row.Sample,
+				Title: row.Test + ", " + row.RuleText(), Simulated: simulated[row.Name], Verdict: chipOf(row.Verdict),
+			}
+			if drawn {
+				view.Dots = plot.Row(row.Criterion)
+			}
+			v.Rows = append(v.Rows, view)
+		}
+		views = append(views, v)
 	}
-	return &barView{string(c.Verdict), at(c.Threshold), at(c.Interval.Low), at(c.Interval.High), at(*c.Value)}
+	return views
 }

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 
 // taskView is a row of the heat map tasks × candidates.
 type taskView struct {
-	ID, Title, Tier, Tags, Href string
+	ID, Title, Tier, Href string
+	Tags                  []string
 	// Outcomes are what the filter looks for, such as "failed mixed".
 	Outcomes string
 	Cells    []cellView
@@ -22,11 +24,17 @@ type taskView struct {
 // cellView is coloured by the share of trials solved; Rate is that in percent,
 // empty without a result.
 type cellView struct {
-	Class, Rate, Text, Steps string
-	Marks                    []markView
+	Class, Rate, Text, Name string // Name is that of the column
+	Marks                   []markView
 }
 
 type markView struct{ Class, Sign, Href, Title string }
+
+// outcomeView is a filter of the tasks, with how many it leaves.
+type outcomeView struct {
+	Value, Label string
+	N            int
+}
 
 // totalView sums up a candidate's column; the widths of its bar are of 100.
 type totalView struct {
@@ -57,28 +65,49 @@ func listed(r model.Report) (at []int) {
 	return at
 }
 
-// reportTags are those of each task.
-func reportTags(r model.Report) map[string]string {
-	by := map[string]string{}
+// reportTags are those of each task, bounded.
+func reportTags(r model.Report) map[string][]string {
+	by := map[string][]string{}
 	for _, t := range r.Run.Tasks {
-		if len(t.Tags) > 0 && by[t.ID] == "" {
-			by[t.ID] = strings.Join(t.Tags, ", ")
+		for _, tag := range t.Tags[:min(len(t.Tags), 8)] {
+			by[t.ID] = append(by[t.ID], words.Brief(tag, 40))
 		}
 	}
 	return by
 }
 
-// taskViews are the listed tasks. pages are where they are shown on their own.
+// trouble is how much is wrong with a task: a candidate that never solved it weighs more
+// than one that solved it sometimes.
+func trouble(t model.Task) (n int) {
+	for _, c := range t.Cells {
+		switch {
+		case c.Scored > 0 && c.Solved == 0:
+			n += 10_000
+		case c.Solved < len(c.Episodes):
+			n++
+		}
+	}
+	return n
+}
+
+// taskViews are the listed tasks, those that fail most first. pages are where they are
+// shown on their own.
 func taskViews(r model.Report, linked links, pages map[string]string) (views []taskView) {
 	tags := reportTags(r)
-	for _, i := range listed(r) {
+	order := listed(r)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(trouble(r.Tasks[b]), trouble(r.Tasks[a])) })
+	for _, i := range order {
 		t := r.Tasks[i]
 		v := taskView{
-			ID: words.Brief(t.ID, 40), Title: words.Brief(t.Title, 80), Tier: words.Brief(t.Tier, 20), Tags: words.Brief(tags[t.ID], 80),
+			ID: words.Brief(t.ID, 40), Title: words.UpperFirst(words.Brief(t.Title, 80)), Tier: words.Brief(t.Tier, 20), Tags: tags[t.ID],
 			Href: pages[t.ID], Outcomes: outcomes(t),
 		}
-		for _, c := range t.Cells {
-			v.Cells = append(v.Cells, cell(r, c, linked))
+		for k, c := range t.Cells {
+			view := cell(r, c, linked)
+			if len(r.Episodes) <= maxMarked {
+				view.Name = words.Brief(r.Candidates[k].Name, 40)
+			}
+			v.Cells = append(v.Cells, view)
 		}
 		views = append(views, v)
 	}
@@ -111,6 +140,22 @@ func outcomes(t model.Task) string {
 	return strings.Join(list, " ")
 }
 
+// outcomeViews are the filters, those that leave tasks.
+func outcomeViews(tasks []taskView) (views []outcomeView) {
+	views = []outcomeView{{"", "All", len(tasks)}}
+	for _, v := range []outcomeView{{"failed", "Failed", 0}, {"mixed", "Flaky", 0}, {"solved", "Solved", 0}, {"no-result", "No result", 0}} {
+		for _, t := range tasks {
+			if slices.Contains(strings.Fields(t.Outcomes), v.Value) {
+				v.N++
+			}
+		}
+		if v.N > 0 {
+			views = append(views, v)
+		}
+	}
+	return views
+}
+
 func cell(r model.Report, c model.Cell, linked links) cellView {
 	v := cellView{Class: "h-"}
 	switch {
@@ -121,7 +166,10 @@ func cell(r model.Report, c model.Cell, linked links) cellView {
 		v.Text = "no result"
 	default:
 		v.Rate, v.Class = strconv.Itoa(100*c.Solved/c.Scored), heat(c.Solved, c.Scored)
-		v.Text, v.Steps = fmt.Sprintf("%d/%d", c.Solved, c.Scored), words.Mean(c.MeanSteps)
+		v.Text = fmt.Sprintf("%d of %d", c.Solved, c.Scored)
+	}
+	if len(c.Episodes) == 1 { // its mark says it
+		v.Text = ""
 	}
 	if len(r.Episodes) <= maxMarked && len(c.Episodes) <= maxMarks {
 		for _, i := range c.Episodes {

@@ -28,17 +28,17 @@ func TestHeatMap(t *testing.T) {
 	r := build(w.M, w.Rows)
 	views := taskViews(r, links{0: "tasks/t1.html#ep-e0"}, map[string]string{"t1": "tasks/t1.html"})
 	require.Equal(t, []taskView{
-		{ID: "t1", Title: "first", Tier: "core", Tags: "dates, sms", Href: "tasks/t1.html", Outcomes: "mixed no-result", Cells: []cellView{
-			{Class: "h2", Rate: "50", Text: "1/2", Steps: "3.0", Marks: []markView{
+		{ID: "t1", Title: "First", Tier: "core", Tags: []string{"dates", "sms"}, Href: "tasks/t1.html", Outcomes: "mixed no-result", Cells: []cellView{
+			{Class: "h2", Rate: "50", Text: "1 of 2", Name: "a", Marks: []markView{
 				{"y", "✓", "tasks/t1.html#ep-e0", "trial 1: solved in 2 steps"},
 				{"x", "✗", "", "trial 2: not solved in 4 steps"},
 				{"z", "!", "", "trial 3: infrastructure error in 9 steps"},
 			}},
-			{Class: "h-", Text: "–"},
+			{Class: "h-", Text: "–", Name: "b"},
 		}},
 		{ID: "t2", Outcomes: "solved", Cells: []cellView{
-			{Class: "h4", Rate: "100", Text: "1/1", Steps: "3.0", Marks: []markView{{"y", "✓", "", "trial 1: solved in 3 steps"}}},
-			{Class: "h-", Text: "–"},
+			{Class: "h4", Rate: "100", Name: "a", Marks: []markView{{"y", "✓", "", "trial 1: solved in 3 steps"}}},
+			{Class: "h-", Text: "–", Name: "b"},
 		}},
 	}, views)
 	require.Equal(t, []totalView{{"66.7% (2 of 3)", "50", "25", "25"}, {"–", "0", "0", "0"}}, totals(r))
@@ -57,7 +57,7 @@ func TestHeatMapOfManyTrials(t *testing.T) {
 	}
 	cell := taskViews(r, all, nil)[0].Cells[0]
 	require.Equal(t, []markView{{"x", "✗", "#ep-e13", ""}}, cell.Marks)
-	require.Equal(t, "12/14", cell.Text)
+	require.Equal(t, "12 of 14", cell.Text)
 	require.Empty(t, taskViews(r, nil, nil)[0].Cells[0].Marks)
 }
 
@@ -95,12 +95,12 @@ func TestClusterRows(t *testing.T) {
 	table := view.Sections(r, links{2: "tasks/t.html#ep-e2"})[0].Tables[0]
 	require.Empty(t, table.More)
 	require.Equal(t, []view.Cell{
-		{Text: "answer"}, {Text: "numbers: <want> N"}, {Text: "2", Share: "100"}, {Text: "t ×2"}, {Text: "a ×2"}, {Text: "t/1 of a, 2 steps", Href: "tasks/t.html#ep-e2"},
+		{Text: "Numbers: <want> N"}, {Text: "answer"}, {Text: "2", Share: "100"}, {Text: "66.7%"}, {Text: "t ×2"}, {Text: "a ×2"}, {Text: "t/1 of a, 2 steps", Href: "tasks/t.html#ep-e2"},
 	}, table.Rows[0])
 	require.Equal(t, "50", table.Rows[1][2].Share)
-	require.Empty(t, table.Rows[1][5].Href, "without a transcript there is no link")
-	require.Contains(t, reporttest.Render(t, page, r), "<code>numbers: &lt;want&gt; N</code>")
-	require.Equal(t, 1, strings.Count(reporttest.Render(t, page, r), `<td class="nw">budget</td>`))
+	require.Empty(t, table.Rows[1][6].Href, "without a transcript there is no link")
+	require.Contains(t, reporttest.Render(t, page, r), "<bdi>Numbers: &lt;want&gt; N</bdi>")
+	require.Equal(t, 1, strings.Count(reporttest.Render(t, page, r), `<span class="chip">budget</span>`))
 
 	const most = 40
 	for range most {
@@ -110,7 +110,7 @@ func TestClusterRows(t *testing.T) {
 		r.Clusters = append(r.Clusters, more)
 	}
 	require.Len(t, view.Sections(r, nil)[0].Tables[0].Rows, most)
-	require.Contains(t, reporttest.Render(t, page, r), "2 more clusters are in report.json.")
+	require.Contains(t, reporttest.Render(t, page, r), "2 more groups are in report.json.")
 }
 
 func TestTrendOnThePage(t *testing.T) {

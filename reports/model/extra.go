@@ -19,10 +19,10 @@ func ExtraKinds() [8]extraKind {
 		{"rescue", "Rescue turns", kind("rescue"), false},
 		{"compress", "Compress turns", kind("compress"), false},
 		{"planner", "Planner turns", role(ledger.RolePlanner), true},
-		{"step", "Turns on steps of a plan", role(ledger.RoleStep), true},
-		{"fallback", "Turns of the second model", role(ledger.RoleFallback), true},
-		{"final", "Turns for the form of an answer", kind("final"), true},
-		{"conclude", "Concluding turns, out of room", kind("conclude"), true},
+		{"step", "Plan step turns", role(ledger.RoleStep), true},
+		{"fallback", "Fallback model turns", role(ledger.RoleFallback), true},
+		{"final", "Answer-format retries", kind("final"), true},
+		{"conclude", "Final turns at the context limit", kind("conclude"), true},
 	}
 }
 

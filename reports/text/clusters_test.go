@@ -38,30 +38,30 @@ func TestClustersAreBounded(t *testing.T) {
 
 	rows := view.Sections(r, nil)[0].Tables[0].Rows
 	require.Len(t, rows, 40)
-	require.Equal(t, "other", rows[0][1].Text)
+	require.Equal(t, "Other", rows[0][0].Text)
 	text := reporttest.Render(t, Markdown, r)
-	require.Contains(t, text, "<details><summary>Failures by kind: 1,022 episodes not solved, 1,002 clusters</summary>")
-	require.Contains(t, text, "and 962 more clusters, none of them larger")
+	require.Contains(t, text, "<details><summary>Failures by cause: 1,022 episodes not solved, 1,002 groups</summary>")
+	require.Contains(t, text, "and 962 more groups, none of them larger")
 }
 
 func TestClustersInText(t *testing.T) {
 	r := build(reporttest.Ways().M, reporttest.Ways().Rows)
 	text := reporttest.Render(t, Markdown, r)
 	for _, line := range []string{
-		"| answer | answer&#95;contains&#95;any: text missing | 4 | t2 ×2, t1, t3 | a ×2, b ×2 | t3/1 of b, 3 steps |",
-		"|  | answer&#95;numbers: wrong number | 1 | t1 | b | t1/1 of b, 9 steps |",
-		"| infrastructure | overloaded | 1 | t1 | a | t1/1 of a, 4 steps |",
+		"| Required text missing from the answer | answer | 4 | 50.0% | t2 ×2, t1, t3 | a ×2, b ×2 | t3/1 of b, 3 steps |",
+		"| Wrong number in the answer | answer | 1 | 12.5% | t1 | b | t1/1 of b, 9 steps |",
+		"| Overloaded | infrastructure | 1 | 12.5% | t1 | a | t1/1 of a, 4 steps |",
 	} {
 		require.Contains(t, text, line+"\n")
 	}
 	plain := reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, Screen{}) }, r)
 	require.Contains(t, plain, `
-failed: answer: answer_contains_any: text missing: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps
-failed: answer: answer_numbers: wrong number: 1 of 8 unsolved episodes, in 1 task; shortest t1/b/1, 9 steps
-failed: answer: answer_table: wrong day or count: 1 of 8 unsolved episodes, in 1 task; shortest t1/a/1, 3 steps
+failed: required text missing from the answer: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps
+failed: wrong number in the answer: 1 of 8 unsolved episodes, in 1 task; shortest t1/b/1, 9 steps
+failed: wrong day or count in the answer: 1 of 8 unsolved episodes, in 1 task; shortest t1/a/1, 3 steps
 failed: in 2 more ways, all in the report
 `)
-	require.Contains(t, annotations(t, r), "::notice title=cupel%3A most frequent failure::answer: answer_contains_any: text missing: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps")
+	require.Contains(t, annotations(t, r), "::notice title=cupel%3A most frequent failure::required text missing from the answer: 4 of 8 unsolved episodes, in 3 tasks; shortest t3/b/1, 3 steps")
 	var junit junitSuites
 	require.NoError(t, xml.Unmarshal([]byte(reporttest.Render(t, JUnit, r)), &junit))
 	first := junit.Suites[1].Cases
@@ -71,7 +71,7 @@ failed: in 2 more ways, all in the report
 	solved := reporttest.NewWorld("a")
 	solved.Add(3, "t", true, 2, nil)
 	r = build(solved.M, solved.Rows)
-	require.NotContains(t, reporttest.Render(t, Markdown, r), "Failures by kind")
+	require.NotContains(t, reporttest.Render(t, Markdown, r), "Failures by cause")
 	require.NotContains(t, reporttest.Render(t, func(b io.Writer, r model.Report) error { return Summary(b, r, Screen{Width: 80}) }, r), "failed:")
 	require.NotContains(t, strings.Join(annotations(t, r), "\n"), "most frequent")
 }

@@ -151,6 +151,9 @@ func (b *budget) section(r model.Report, s view.Section) {
 }
 
 func (b *budget) table(t view.Table) {
+	if t.Titled {
+		b.line("**%s**\n", t.Caption)
+	}
 	head, rule := "|", "|"
 	for _, c := range t.Columns {
 		head += strings.TrimRight(" "+Escape(c.Name), " ") + " |"
@@ -166,9 +169,6 @@ func (b *budget) table(t view.Table) {
 		row := "|"
 		for i, c := range cells {
 			text := words.Clip(c.Text, 200)
-			if c.Again {
-				text = ""
-			}
 			if !t.Columns[i].Own {
 				text = Escape(text)
 			}
@@ -201,7 +201,7 @@ func (b *budget) unsolved(r model.Report, c view.CandidateFailures) {
 
 func (b *budget) facts(r model.Report) {
 	b.fold("Run", func() {
-		for _, f := range view.Facts(r) {
+		for _, f := range append(view.Facts(r), view.Provenance(r)...) {
 			b.line("- %s: %s", f.Name, Escape(f.Value))
 		}
 		b.line("")

@@ -16,10 +16,10 @@ const (
 	maxClusterLines = 3
 )
 
-// failureSection are the largest clusters, in the order of all, and the episodes of each
-// candidate that were not solved.
+// failureSection are the largest clusters, and the episodes of each candidate that were
+// not solved.
 func failureSection(r model.Report, linked map[int]string) Section {
-	s := Section{ID: "failures", Title: "Failures", Label: "failed", Unsolved: failures(r), Lines: ClusterLines(r, maxClusterLines)}
+	s := Section{ID: "failures", Title: "Failures", Early: true, Label: "failed", Unsolved: failures(r), Lines: ClusterLines(r, maxClusterLines)}
 	if len(s.Unsolved) == 0 {
 		s.Empty = "Every scored episode was solved."
 	}
@@ -29,40 +29,49 @@ func failureSection(r model.Report, linked map[int]string) Section {
 	if more := len(r.Clusters) - maxClusterLines; more > 0 {
 		s.Lines = append(s.Lines, "in "+words.Plural(more, "more way")+", all in the report")
 	}
-	s.Intro = "Episodes that failed alike, whatever the task. The example is the shortest of them."
-	s.Fold = "Failures by kind: " + words.Plural(unsolvedEpisodes(r), "episode") + " not solved, " + words.Plural(len(r.Clusters), "cluster")
+	failed := unsolvedEpisodes(r)
+	s.Count = fmt.Sprintf(" (%s of %s)", words.Thousands(int64(failed)), words.Plural(len(r.Episodes), "episode"))
+	s.Intro = "Failed episodes grouped by cause, largest group first. The example is the shortest episode of each group."
+	s.Fold = "Failures by cause: " + words.Plural(failed, "episode") + " not solved, " + words.Plural(len(r.Clusters), "group")
 	s.Tables = []Table{clusterTable(r, linked)}
 	return s
 }
 
 func clusterTable(r model.Report, linked map[int]string) Table {
-	t := Table{ID: "clusters", Label: "Table of failures", Caption: "Failures by kind and signature", Columns: []Column{
-		{Name: "Kind", Class: "nw", Own: true}, {Name: "Signature", Mark: "code", Head: true}, {Name: "Episodes", Class: "n", Mark: "b"},
-		{Name: "Tasks", TextOnly: true}, {Name: "Candidates"}, {Name: "Shortest", Page: "Example", Mark: "bdi"},
+	t := Table{ID: "clusters", Label: "Table of failures", Caption: "Failures by cause", Columns: []Column{
+		{Name: "Cause", Mark: "bdi", Head: true}, {Name: "Kind", Class: "nw", Mark: "chip", Own: true}, {Name: "Episodes", Class: "n", Mark: "b"}, {Name: "Share", Class: "n", Own: true},
+		{Name: "Tasks", TextOnly: true}, {Name: "Candidates"}, {Name: "Shortest", Page: "Shortest example", Mark: "bdi"},
 	}}
 	top := largest(r, maxClusters)
-	shown := map[int]bool{} // by the shortest episode, which is in no other
 	for _, c := range top {
-		shown[c.Shortest] = true
-	}
-	last := ""
-	for _, c := range r.Clusters {
-		if !shown[c.Shortest] {
-			continue
-		}
 		e, n := r.Episodes[c.Shortest], len(c.Episodes)
 		t.Rows = append(t.Rows, []Cell{
-			{Text: string(c.Kind), Again: string(c.Kind) == last}, {Text: words.Brief(says(c), 120)},
-			{Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
-			{Text: names(c.Tasks)}, {Text: names(c.Candidates)},
+			{Text: words.Brief(Cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
+			{Text: words.Percent(float64(n) / float64(max(1, unsolvedEpisodes(r))))}, {Text: names(c.Tasks)}, {Text: names(c.Candidates)},
 			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
-		last = string(c.Kind)
+		t.Kinds = append(t.Kinds, string(c.Kind))
+		t.Details = append(t.Details, example(r, e))
 	}
 	if more := len(r.Clusters) - len(t.Rows); more > 0 {
-		t.More = words.Plural(more, "more cluster")
+		t.More = words.Plural(more, "more group")
 	}
 	return t
+}
+
+// example says what was expected of an episode and what came instead, and the command
+// that shows it.
+func example(r model.Report, e model.Episode) (facts []Fact) {
+	check, expected, actual := Expectation(e.Failure)
+	for _, f := range []Fact{
+		{"Check", words.Clip(check, 80)}, {"Expected", words.Clip(expected, 300)}, {"Actual", words.Clip(actual, 300)},
+		{"Command", fmt.Sprintf("cupel show %s %s/%s/%d", words.Brief(r.Run.RunID, 64), words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial)},
+	} {
+		if f.Value != "" {
+			facts = append(facts, f)
+		}
+	}
+	return facts
 }
 
 // names lists the three most frequent names: "G01 ×3, G02, G07, 4 more".
@@ -102,13 +111,8 @@ func unsolvedEpisodes(r model.Report) (n int) {
 func clusterSentence(r model.Report, c model.Cluster) string {
 	e := r.Episodes[c.Shortest]
 	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
-		c.Signature, words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
+		words.LowerFirst(Cause(c)), words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
 		words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial, words.Plural(e.Steps, "step"))
-}
-
-// says is the signature without the kind it begins with.
-func says(c model.Cluster) string {
-	return strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
 }
 
 // ClusterLines says the largest clusters, at most n, each in a line.

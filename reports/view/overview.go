@@ -3,103 +3,149 @@ package view
 import (
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// measure is a row of the overview.
+// measure is a column of a table of measurements.
 type measure struct {
-	Label string
-	long  bool
-	Of    func(model.Candidate) string
-	// when says that the row is shown for a candidate, and so for all; nil is always.
-	when func(model.Candidate) bool
+	label string
+	of    func(model.Candidate) string
+	// always shows the column even if it says nothing of any candidate; long cells are lists.
+	always, long bool
 }
 
-// measures are the rows of the overview.
-func measures() []measure {
-	repeated := func(c model.Candidate) bool { return c.PassAt != nil }
-	worked := func(c model.Candidate) bool { return c.Work != nil }
-	planned := func(c model.Candidate) bool { return c.Work != nil && c.Work.Planned > 0 }
-	all := []measure{
-		{"Solved", false, func(c model.Candidate) string { return c.Success.Text() }, nil},
-		{"Solved, interval", false, func(c model.Candidate) string { return c.Success.IntervalText() }, nil},
-		{"Solved at least once (pass@k)", false, func(c model.Candidate) string { return text(c.PassAt) }, repeated},
-		{"Solved every time (pass^k)", false, func(c model.Candidate) string { return text(c.PassAll) }, repeated},
-		{"Cost", false, func(c model.Candidate) string { return cost(c.Metrics) }, nil},
-		{"Cost per solved", false, func(c model.Candidate) string { return words.DollarsOf(c.CostPerSolved) }, nil},
-		{"Tokens in", false, func(c model.Candidate) string { return words.Count(c.TokensIn) }, nil},
-		{"Tokens out", false, func(c model.Candidate) string { return words.Count(c.TokensOut) }, nil},
-		{"Tokens from cache", false, func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }, nil},
-		{"Tokens of reasoning", false, func(c model.Candidate) string { return words.Count(c.TokensReasoning) }, nil},
-		{"Latency p50 of a turn", false, func(c model.Candidate) string { return Median(c.Latency) }, nil},
-		{"Latency p95 of a turn", false, func(c model.Candidate) string { return tail(c.Latency) }, nil},
-		{"Episodes with thrash", false, func(c model.Candidate) string { return c.Thrash.Text() }, nil},
-		{"Episodes with a stall", false, func(c model.Candidate) string { return c.Stall.Text() }, nil},
-		{"Turns repaired", false, func(c model.Candidate) string { return c.Repaired.Text() }, nil},
-		{"Turns cut off", false, func(c model.Candidate) string { return strconv.Itoa(c.Truncated) }, nil},
-		{"Turns without a reply", false, func(c model.Candidate) string { return strconv.Itoa(c.ErrorTurns) }, nil},
-		{"Tool calls of a turn that calls", false, func(c model.Candidate) string { return callsPerTurn(c.Work) }, worked},
-		{"Under way at a time", false, func(c model.Candidate) string { return overlap(c.Work) }, worked},
-		{"Changes of a plan", false, func(c model.Candidate) string {
-			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Revisions })
-		}, planned},
-		{"Steps of a plan", false, func(c model.Candidate) string {
-			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Steps })
-		}, planned},
-		{"Most items of one step", false, func(c model.Candidate) string {
-			return plans(c.Work, func(w *model.Work) []stat.Count { return w.Items })
-		}, planned},
-		{"Infrastructure errors", false, func(c model.Candidate) string { return strconv.Itoa(c.InfraErrors) }, nil},
-		{"Harness errors", false, func(c model.Candidate) string { return strconv.Itoa(c.HarnessErrors) }, func(c model.Candidate) bool { return c.HarnessErrors > 0 }},
-		{"Budget stops", false, func(c model.Candidate) string { return strconv.Itoa(c.BudgetStops) }, func(c model.Candidate) bool { return c.BudgetStops > 0 }},
-		{"Unfinished", false, func(c model.Candidate) string { return strconv.Itoa(c.Interrupted + c.Unfinished) }, func(c model.Candidate) bool { return c.Interrupted+c.Unfinished > 0 }},
-		{"Brier score of confidence", false, func(c model.Candidate) string {
-			if c.Brier == nil {
-				return "–"
-			}
-			return fmt.Sprintf("%.3f", *c.Brier)
-		}, nil},
-		{"Endings", true, func(c model.Candidate) string { return List(c.Statuses, 8) }, nil},
-		{"Violations", true, func(c model.Candidate) string { return List(c.Violations, 8) }, nil},
+// measures are the tables of measurements, by name.
+func measures(all []model.Candidate) []struct {
+	name string
+	list []measure
+} {
+	count := func(n func(model.Candidate) int) func(model.Candidate) string {
+		return func(c model.Candidate) string { return words.Thousands(int64(n(c))) }
 	}
-	at := slices.IndexFunc(all, func(m measure) bool { return m.Label == "Tool calls of a turn that calls" })
-	for i, k := range model.ExtraKinds() {
-		row := measure{k.Label, false, func(c model.Candidate) string { return extra(c.Metrics, k.Name) }, nil}
-		if k.Rare {
-			row.when = func(c model.Candidate) bool { return row.Of(c) != "0" }
+	var extras []measure
+	for _, k := range model.ExtraKinds() {
+		extras = append(extras, measure{label: k.Label, of: func(c model.Candidate) string { return extra(c.Metrics, k.Name) }})
+	}
+	return []struct {
+		name string
+		list []measure
+	}{
+		{"Success", []measure{
+			{label: "Solved", of: func(c model.Candidate) string { return c.Success.Text() }, always: true},
+			{label: "Solved, 95% interval", of: func(c model.Candidate) string { return c.Success.IntervalText() }, always: true},
+			{label: "Solved at least once (pass@k)", of: func(c model.Candidate) string { return text(c.PassAt) }},
+			{label: "Solved every time (pass^k)", of: func(c model.Candidate) string { return text(c.PassAll) }},
+			{label: "Brier score of confidence", of: brier},
+			{label: "Final status", of: func(c model.Candidate) string { return List(c.Statuses, 8) }, long: true},
+		}},
+		{"Cost and tokens", append([]measure{
+			{label: "Cost", of: column(all, cost, func(c model.Candidate) *float64 { return asFloat(c.Cost) }), always: true},
+			{label: "Cost per solved task", of: column(all, func(m model.Metrics) string { return words.DollarsOf(m.CostPerSolved) }, func(c model.Candidate) *float64 { return c.CostPerSolved }), always: true},
+			{label: "Input tokens", of: func(c model.Candidate) string { return words.Count(c.TokensIn) }},
+			{label: "Output tokens", of: func(c model.Candidate) string { return words.Count(c.TokensOut) }},
+			{label: "Cached input tokens", of: func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }},
+			{label: "Reasoning tokens", of: func(c model.Candidate) string { return words.Count(c.TokensReasoning) }},
+		}, extras...)},
+		{"Latency", []measure{
+			{label: "Turn latency, p50", of: func(c model.Candidate) string { return Median(c.Latency) }},
+			{label: "Turn latency, p95", of: func(c model.Candidate) string { return tail(c.Latency) }},
+			{label: "Mean concurrency", of: func(c model.Candidate) string { return overlap(c.Work) }},
+		}},
+		{"Behaviour", []measure{
+			{label: "Tool calls per calling turn", of: func(c model.Candidate) string { return callsPerTurn(c.Work) }},
+			{label: "Episodes with thrash", of: func(c model.Candidate) string { return c.Thrash.Text() }},
+			{label: "Episodes with a stall", of: func(c model.Candidate) string { return c.Stall.Text() }},
+			{label: "Plan revisions", of: func(c model.Candidate) string {
+				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Revisions })
+			}},
+			{label: "Steps of a plan", of: func(c model.Candidate) string {
+				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Steps })
+			}},
+			{label: "Largest fan-out of a step", of: func(c model.Candidate) string {
+				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Items })
+			}},
+		}},
+		{"Protocol", []measure{
+			{label: "Turns repaired", of: func(c model.Candidate) string { return c.Repaired.Text() }},
+			{label: "Turns cut off", of: count(func(c model.Candidate) int { return c.Truncated })},
+			{label: "Turns without a reply", of: count(func(c model.Candidate) int { return c.ErrorTurns })},
+			{label: "Infrastructure errors", of: count(func(c model.Candidate) int { return c.InfraErrors })},
+			{label: "Harness errors", of: count(func(c model.Candidate) int { return c.HarnessErrors })},
+			{label: "Budget stops", of: count(func(c model.Candidate) int { return c.BudgetStops })},
+			{label: "Unfinished", of: count(func(c model.Candidate) int { return c.Interrupted + c.Unfinished })},
+			{label: "Violations", of: func(c model.Candidate) string { return List(c.Violations, 8) }, long: true},
+		}},
+	}
+}
+
+func brier(c model.Candidate) string {
+	if c.Brier == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", *c.Brier)
+}
+
+func asFloat(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	return new(float64(*n))
+}
+
+// column formats known amounts with aligned decimal points, and others as text does.
+func column(all []model.Candidate, text func(model.Metrics) string, amount func(model.Candidate) *float64) func(model.Candidate) string {
+	var amounts []*float64
+	for _, c := range all {
+		amounts = append(amounts, amount(c))
+	}
+	texts := words.USDColumn(amounts)
+	return func(c model.Candidate) string {
+		i := slices.IndexFunc(all, func(o model.Candidate) bool { return o.Name == c.Name })
+		if i < 0 || amounts[i] == nil {
+			return text(c.Metrics)
 		}
-		all = slices.Insert(all, at+i, row)
+		return texts[i]
 	}
-	return all
 }
 
-// overviewSection is the table of candidates side by side; rows of which there is nothing
-// to say are left out.
+// nothing says that a measurement is zero, or that there is none.
+func nothing(text string) bool {
+	value, _, _ := strings.Cut(text, " (")
+	return !strings.ContainsAny(value, "123456789") && value != words.Unknown
+}
+
+// overviewSection are the measurements of the candidates; those of which there is nothing
+// to say, for any candidate, are left out.
 func overviewSection(r model.Report) Section {
-	t := Table{Label: "Overview table", Caption: "Measurements by candidate", Columns: []Column{{Head: true, Own: true}}}
-	for _, c := range r.Candidates {
-		t.Columns = append(t.Columns, Column{Name: words.Brief(c.Name, 40), Page: words.Brief(c.Name, 80), Foreign: true})
+	s := Section{
+		ID: "overview", Title: "Measurements", Fold: "Measurements", First: true,
+		Intro: "Rates cover scored episodes; episodes without a result are counted separately. A cost without a known price is shown as unknown. Measurements that are zero for all candidates are left out.",
 	}
-	for _, m := range measures() {
-		if m.when != nil && !slices.ContainsFunc(r.Candidates, m.when) {
-			continue
-		}
-		row := []Cell{{Text: m.Label}}
+	for _, group := range measures(r.Candidates) {
+		t := Table{Label: group.name, Caption: group.name, Titled: true, Columns: []Column{{Name: "Candidate", Head: true, Mark: "bdi"}}}
 		for _, c := range r.Candidates {
-			cell := Cell{Text: m.Of(c), Class: "nw"}
-			if m.long || len(cell.Text) > 32 {
-				cell.Class = "dim"
-			}
-			row = append(row, cell)
+			t.Rows = append(t.Rows, []Cell{{Text: words.Brief(c.Name, 80)}})
 		}
-		t.Rows = append(t.Rows, row)
+		for _, m := range group.list {
+			if !m.always && !slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return !nothing(m.of(c)) }) {
+				continue
+			}
+			at := Column{Name: m.label, Class: "n", Own: true}
+			if m.long {
+				at.Class, at.Own = "dim", false
+			}
+			t.Columns = append(t.Columns, at)
+			for i, c := range r.Candidates {
+				t.Rows[i] = append(t.Rows[i], Cell{Text: m.of(c)})
+			}
+		}
+		if len(t.Columns) > 1 && len(t.Rows) > 0 {
+			s.Tables = append(s.Tables, t)
+		}
 	}
-	return Section{
-		ID: "overview", Title: "Measurements", Fold: "Candidates side by side", First: true, Tables: []Table{t},
-		Intro: "Rates are over scored episodes. Those without a result are counted by kind and left out; a missing price stays unknown.",
-	}
+	return s
 }

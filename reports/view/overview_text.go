@@ -21,7 +21,7 @@ func cost(m model.Metrics) string {
 func extra(m model.Metrics, kind string) string {
 	for _, x := range m.Extra {
 		if x.Kind == kind && x.Turns > 0 {
-			return fmt.Sprintf("%d for %s", x.Turns, words.Dollars(x.Cost))
+			return fmt.Sprintf("%s (%s)", words.Thousands(int64(x.Turns)), words.Dollars(x.Cost))
 		}
 	}
 	return "0"

@@ -17,7 +17,8 @@ import (
 // OutcomesLine counts how all planned episodes ended, in one line.
 func OutcomesLine(r model.Report) string {
 	o := r.Outcomes
-	return words.Join(", ", words.Thousands(int64(o.Solved))+" solved", words.Thousands(int64(o.Failed))+" failed", model.WithoutResult(o))
+	n := o.Solved + o.Failed
+	return words.Join(", ", fmt.Sprintf("%s of %s solved (%s)", words.Thousands(int64(o.Solved)), words.Plural(n, "episode"), words.Percent(float64(o.Solved)/float64(max(1, n)))), model.WithoutResult(o))
 }
 
 // Origin says what is special about where a run's episodes came from, and how it
@@ -41,15 +42,6 @@ func Origin(r model.Report) (lines []string) {
 
 // Fact is a named value of a run.
 type Fact struct{ Name, Value string }
-
-// CandidateMeta says what a candidate is made of.
-func CandidateMeta(c model.Candidate) string {
-	s := words.Join(" · ", c.Agent+" agent", c.Provider+"/"+c.Model, c.OutputMode, c.PromptProfile+" prompt")
-	if c.RescueModel != "" {
-		s += " · rescue " + c.RescueModel
-	}
-	return s
-}
 
 // groupName is the provider, model and strategy that a group shares.
 func groupName(g model.Group) string {
@@ -89,36 +81,68 @@ func Shape(r model.Report) string {
 
 // thresholds lists those in force.
 func thresholds(a manifest.Acceptance) string {
-	solved, within := model.SuccessNotJudged, ""
+	solved, within, harm := model.SuccessNotJudged, "", ""
 	if a.MinSolved != manifest.Off {
 		solved = "tasks solved ≥ " + words.Setting(float64(a.MinSolved))
 	}
 	if a.MinWithin > 0 {
 		within = fmt.Sprintf("solved within %s steps ≥ %s", words.Number(a.MaxSteps), words.Setting(a.MinWithin))
 	}
-	harm := ""
 	if a.MaxHarm > 0 {
 		harm = "no harm, and upper bound of its share ≤ " + words.Setting(float64(a.MaxHarm))
 	}
-	return words.Join(", ", solved, "valid first outputs ≥ "+words.Setting(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
-		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm) + "; " + words.Setting(a.Confidence) + " confidence intervals"
+	return words.Join(", ", solved, "contract-valid outputs ≥ "+words.Setting(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
+		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm)
 }
 
-// Facts are what the run was made of.
+// Facts say how the run was made and how to make it again.
 func Facts(r model.Report) []Fact {
-	m, a := r.Run, r.Run.Acceptance
-	all := []Fact{
-		{"Run", m.RunID}, {"Status", m.Status}, {"Mode", m.Mode}, {"Suite", words.Join(" · ", m.Suite, m.SuitePath)},
-		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price version", m.PriceVersion},
-		{"Thresholds", thresholds(a)},
-		{"Ledger digest", m.LedgerDigest}, {"Suite digest", m.SuiteDigest}, {"Config digest", m.ConfigDigest}, {"Price digest", m.PriceDigest},
-		{"Rows", fmt.Sprintf("%s, %s, %s", words.Plural(m.Episodes, "episode"), words.Plural(m.Turns, "turn"), words.Plural(m.ToolCalls, "tool call"))},
+	m, verify := r.Run, ""
+	if m.RunID != "" && m.Mode != "live" {
+		verify = "cupel verify " + m.RunID
 	}
-	shown := all[:0]
+	return known([]Fact{
+		{"Run", m.RunID}, {"Started", m.Started}, {"Mode", m.Mode}, {"Status", m.Status}, {"Suite", words.Join(" · ", m.Suite, m.SuitePath)},
+		{"Run it again", Command(r)}, {"Verify it", verify},
+		{"Thresholds", thresholds(m.Acceptance)}, {"Intervals", words.Setting(m.Acceptance.Confidence) + " confidence"},
+		{"Rows", words.Join(", ", words.Plural(m.Episodes, "episode"), turns(r), words.Plural(m.ToolCalls, "tool call"))},
+		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price table", m.PriceVersion},
+	})
+}
+
+// Provenance are the digests of what the run was made of.
+func Provenance(r model.Report) []Fact {
+	m := r.Run
+	return known([]Fact{{"Ledger digest", m.LedgerDigest}, {"Suite digest", m.SuiteDigest}, {"Config digest", m.ConfigDigest}, {"Price digest", m.PriceDigest}})
+}
+
+// known are the facts with a value, bounded.
+func known(all []Fact) (list []Fact) {
 	for _, f := range all {
 		if f.Value != "" {
-			shown = append(shown, Fact{f.Name, words.Clip(f.Value, 200)})
+			list = append(list, Fact{f.Name, words.Clip(f.Value, 200)})
 		}
 	}
-	return shown
+	return list
+}
+
+// turns is "1,004 judged turns (1,005 in all, 1 rescue turn)".
+func turns(r model.Report) string {
+	judged, rescue := 0, 0
+	for _, c := range r.Candidates {
+		judged += c.Turns
+		for _, x := range c.Extra {
+			if x.Kind == "rescue" {
+				rescue += x.Turns
+			}
+		}
+	}
+	if judged == r.Run.Turns {
+		return words.Plural(judged, "turn")
+	}
+	also := ""
+	if rescue > 0 {
+		also = words.Plural(rescue, "rescue turn")
+	}
+	return fmt.Sprintf("%s (%s)", words.Plural(judged, "judged turn"), words.Join(", ", words.Thousands(int64(r.Run.Turns))+" in all", also))
 }

@@ -1,11 +1,19 @@
 package view
 
-import "github.com/cupel-eval/cupel/reports/model"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cupel-eval/cupel/reports/model"
+)
 
 // Section is a part of a report as every renderer lays it out. Empty fields are not shown.
 type Section struct {
-	// ID and Title are the anchor and the heading on a page, Intro what is said below it.
-	ID, Title, Intro string
+	// ID and Title are the anchor and the heading on a page, where Count follows the title;
+	// Intro is what is said below it.
+	ID, Title, Count, Intro string
+	// Early sections follow the criteria on a page.
+	Early bool
 	// Figure is the name of the plot that a page shows in the section.
 	Figure string
 	// Fold is the line under which Markdown folds the tables. First sections come before
@@ -27,20 +35,24 @@ type Section struct {
 // Table is a table of a section.
 type Table struct {
 	ID, Label, Caption string // on a page
-	Columns            []Column
-	Rows               [][]Cell // as wide as Columns
+	// Titled tables show their caption as a heading.
+	Titled  bool
+	Columns []Column
+	Rows    [][]Cell // as wide as Columns
+	// Kinds name what a page filters the rows by, and Details are what it folds below each;
+	// as long as Rows, or nil.
+	Kinds   []string
+	Details [][]Fact
 	// More counts the rows that are left out; none of them is larger than those shown.
 	More string
 }
 
 // Column is how the cells of a column look.
 type Column struct {
-	// Name is the heading; Page replaces it on a page, where Foreign marks a name of the
-	// user's making.
+	// Name is the heading; Page replaces it on a page.
 	Name, Page string
-	Foreign    bool
 	// Class is that of the page: n is a number, nw does not break. Mark is the element
-	// around the text of a cell: b, code, or bdi for text of others.
+	// around the text of a cell: b, code, chip, or bdi for text of others.
 	Class, Mark string
 	// Head cells name their row. Own text is the program's, which Markdown need not
 	// escape. TextOnly columns are not on the page.
@@ -53,8 +65,6 @@ type Cell struct {
 	// Small follows the text on a page, where Href leads to an episode, Share is the
 	// width of a bar in percent, and Class replaces that of the column.
 	Small, Href, Share, Class string
-	// Again says that the cell above has the same text, which Markdown does not repeat.
-	Again bool
 }
 
 // Sections are the parts of a report below its criteria and tasks, in the order of the
@@ -66,4 +76,44 @@ func Sections(r model.Report, linked map[int]string) []Section {
 		list = append(list, s)
 	}
 	return append(list, overviewSection(r))
+}
+
+// Filters are what a page filters the rows by, with how many there are: "All 12", then
+// each kind in the order of the rows; nil without two kinds.
+func (t Table) Filters() (labels []string) {
+	kinds, n := t.distinct()
+	if len(kinds) < 2 {
+		return nil
+	}
+	labels = []string{fmt.Sprintf("All %d", len(t.Rows))}
+	for _, k := range kinds {
+		labels = append(labels, fmt.Sprintf("%s %d", k, n[k]))
+	}
+	return labels
+}
+
+func (t Table) distinct() (kinds []string, n map[string]int) {
+	n = map[string]int{}
+	for _, k := range t.Kinds {
+		if n[k]++; n[k] == 1 {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds, n
+}
+
+// Kind is the number of the filter that leaves a row; 0 without filters.
+func (t Table) Kind(row int) int {
+	if kinds, _ := t.distinct(); t.Kinds != nil {
+		return slices.Index(kinds, t.Kinds[row]) + 1
+	}
+	return 0
+}
+
+// Detail is what a page folds below a row.
+func (t Table) Detail(row int) []Fact {
+	if t.Details == nil {
+		return nil
+	}
+	return t.Details[row]
 }

@@ -39,14 +39,16 @@ func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	})
 	m := build(w.M, w.Rows).Candidates[0].Metrics
 	require.Equal(t, []model.ExtraTurns{{Kind: "reflect", Turns: 2, Cost: nil}, {Kind: "rescue", Turns: 2, Cost: price(5_000_000)}, {Kind: "compress", Turns: 0, Cost: price(0)}}, m.Extra)
-	require.Equal(t, []string{"2 for $0.00500", "2 for unknown", "0"}, []string{extra(m, "rescue"), extra(m, "reflect"), extra(m, "compress")})
+	require.Equal(t, []string{"2 ($0.00500)", "2 (unknown)", "0"}, []string{extra(m, "rescue"), extra(m, "reflect"), extra(m, "compress")})
 }
 
 // Rows of other strategies appear where there are such, and nowhere else.
 func TestMeasurementsOfOtherStrategies(t *testing.T) {
 	labels := func(w *reporttest.World) (list []string) {
-		for _, row := range overviewSection(build(w.M, w.Rows)).Tables[0].Rows {
-			list = append(list, row[0].Text)
+		for _, t := range overviewSection(build(w.M, w.Rows)).Tables {
+			for _, c := range t.Columns {
+				list = append(list, c.Name)
+			}
 		}
 		return list
 	}
@@ -55,11 +57,10 @@ func TestMeasurementsOfOtherStrategies(t *testing.T) {
 		w.Add(1, "t", true, 5, edit)
 		return w
 	}
-	other := []string{"Planner turns", "Turns on steps of a plan", "Tool calls of a turn that calls", "Under way at a time", "Changes of a plan", "Steps of a plan", "Most items of one step"}
+	other := []string{"Planner turns", "Plan step turns", "Plan revisions", "Steps of a plan", "Largest fan-out of a step"}
 	require.Subset(t, labels(of("plan", reporttest.PlannedTurns)), other)
 	tools := labels(of("tools", nil))
-	require.Contains(t, tools, "Tool calls of a turn that calls")
-	require.NotContains(t, tools, "Most items of one step")
+	require.NotContains(t, tools, "Largest fan-out of a step")
 	contract := labels(of("contract", nil))
 	for _, l := range other {
 		require.NotContains(t, contract, l)

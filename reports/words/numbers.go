@@ -153,11 +153,3 @@ func Thousands(n int64) string {
 	}
 	return minus(s)
 }
-
-// Mean formats an optional mean with one decimal.
-func Mean(v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	return minus(fixed(*v, 1))
-}

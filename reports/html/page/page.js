@@ -76,11 +76,18 @@
         kinds: " " + (tr.dataset.outcome || "") + " " + (tr.dataset["class"] || "") + " "
       };
     });
-    var sort = "", queued = false, order = new Intl.Collator("en", { numeric: true }).compare;
+    var every = get("all"), sort = "", queued = false, order = new Intl.Collator("en", { numeric: true }).compare;
 
+    // The outcome is chosen in a select or by radio buttons.
+    function chosen() { var on = outcome.querySelector("input:checked"); return on ? on.value : outcome.value || ""; }
+    function choose(value) {
+      var options = all("input, option", outcome), on = options.filter(function (o) { return o.value === value; })[0] || options[0];
+      on[on.tagName === "OPTION" ? "selected" : "checked"] = true;
+    }
     function filter() {
       queued = false;
-      var words = find.value.toLowerCase().split(/\s+/).filter(Boolean), kind = outcome.value, n = 0;
+      var words = find.value.toLowerCase().split(/\s+/).filter(Boolean), kind = chosen(), n = 0;
+      body.classList.toggle("found", words.length > 0);
       rows.forEach(function (r) {
         if (words.length && !r.text) r.text = r.tr.cells[0].textContent.toLowerCase();
         var hide = !!kind && r.kinds.indexOf(" " + kind + " ") < 0 ||
@@ -88,6 +95,7 @@
         if (hide !== r.hidden) r.tr.hidden = r.hidden = hide;
         if (!hide) n++;
       });
+      if (every && !every.checked && !words.length && !kind) n = Math.min(n, 20);
       shown.textContent = n + " of " + rows.length + " shown";
       keep({ find: find.value, outcome: kind, sort: sort });
     }
@@ -130,6 +138,7 @@
     });
     find.addEventListener("input", queue);
     outcome.addEventListener("change", queue);
+    if (every) every.addEventListener("change", queue);
     document.addEventListener("keydown", function (e) {
       if (e.key === "Escape" && e.target === find) { find.value = ""; queue(); }
       if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
@@ -139,17 +148,34 @@
     function restore() {
       var s = state();
       find.value = s.get("find") || "";
-      outcome.value = s.get("outcome") || "";
-      if (outcome.selectedIndex < 0) outcome.value = "";
+      choose(s.get("outcome") || "");
       if (sort !== (s.get("sort") || "")) arrange(s.get("sort") || "");
       filter();
       if (s.size) get("tasks").scrollIntoView();
     }
     if (get("filter")) get("filter").hidden = false;
+    all("#filter [hidden]").forEach(function (e) { e.hidden = false; });
     addEventListener("hashchange", function () { if (state().size) restore(); });
     restore();
   }
   table();
+
+  // Columns with values sort their table; the values of a row are in data-v.
+  all("th[data-by]").forEach(function (th) {
+    var b = make("button", "", th.textContent), body = th.closest("table").tBodies[0], at = th.cellIndex;
+    b.type = "button";
+    th.textContent = "";
+    th.appendChild(b);
+    b.addEventListener("click", function () {
+      var down = th.getAttribute("aria-sort") === "ascending";
+      all("th[data-by]", th.parentNode).forEach(function (o) { o.removeAttribute("aria-sort"); });
+      th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      function value(tr) { var v = tr.cells[at].dataset.v; return v === undefined ? null : parseFloat(v); }
+      Array.from(body.rows).map(function (tr) { return { tr: tr, v: value(tr) }; }).sort(function (a, b) {
+        return (a.v === null) - (b.v === null) || (down ? b.v - a.v : a.v - b.v) || 0;
+      }).forEach(function (x) { body.appendChild(x.tr); });
+    });
+  });
 
   function compare() {
     var episodes = get("episodes"), eps = all("details.ep");

@@ -178,7 +178,7 @@ func Inert(t *testing.T, page string) {
 			for _, a := range e.Attr {
 				require.False(t, strings.HasPrefix(a.Name.Local, "on"), "<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
 				if a.Name.Local == "href" || a.Name.Local == "src" {
-					require.Regexp(t, `\A[#.A-Za-z0-9/_-]+\z`, a.Value)
+					require.Regexp(t, `\A[#.A-Za-z0-9/_=%-]+\z`, a.Value)
 				}
 			}
 		case xml.EndElement:

@@ -1,0 +1,162 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
+)
+
+// maxNamed is how many candidates a sentence of the headline names.
+const maxNamed = 6
+
+// Standings say below the headline which candidates pass, which fail by which criteria,
+// and which are inconclusive; empty for a single candidate.
+func Standings(r model.Report) string {
+	if len(r.Candidates) < 2 {
+		return ""
+	}
+	var order []string
+	by := map[string][]string{}
+	for _, c := range r.Candidates {
+		what := ""
+		switch c.Verdict {
+		case stat.Pass:
+			what = "passes|pass"
+		case stat.Inconclusive:
+			what = "is inconclusive|are inconclusive"
+		case stat.Fail:
+			var missed []string
+			for _, k := range c.Criteria {
+				if k.Verdict == stat.Fail {
+					missed = append(missed, words.LowerFirst(words.Brief(k.Title, 60)))
+				}
+			}
+			what = "fails " + words.And(missed) + "|fail " + words.And(missed)
+		default:
+			continue
+		}
+		if by[what] == nil {
+			order = append(order, what)
+		}
+		by[what] = append(by[what], words.Brief(c.Name, 60))
+	}
+	slices.SortStableFunc(order, func(a, b string) int {
+		return cmp.Compare(strings.Index("pif", a[:1]), strings.Index("pif", b[:1]))
+	})
+	var sentences []string
+	for _, what := range order {
+		one, many, _ := strings.Cut(what, "|")
+		names := by[what]
+		if len(names) > 1 {
+			one = many
+		}
+		if more := len(names) - maxNamed; more > 1 {
+			names = append(names[:maxNamed:maxNamed], fmt.Sprintf("%d more", more))
+		}
+		sentences = append(sentences, words.And(names)+" "+one+".")
+	}
+	return strings.Join(sentences, " ")
+}
+
+// When says when the episodes were made, what of and what they cost.
+func When(r model.Report) string {
+	m, when := r.Run, "Replay of recorded cassettes"
+	if at, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {
+		when = map[string]string{"live": "Live run"}[m.Mode]
+		when = cmp.Or(when, "Recorded") + " " + at.UTC().Format("2 Jan 2006, 15:04 UTC")
+	}
+	var known, unpriced int64
+	for _, c := range r.Candidates {
+		known, unpriced = known+c.CostKnown, unpriced+int64(c.Unpriced)
+	}
+	spent := words.USD(float64(known))
+	switch {
+	case known == 0:
+		spent = ""
+	case unpriced > 0:
+		spent = "at least " + spent
+	}
+	if spent != "" && m.Mode == "replay" {
+		spent += " when recorded"
+	}
+	revision := ""
+	if m.SuiteDigest != "" {
+		revision = "suite revision " + words.Brief(m.SuiteDigest, 12)
+	}
+	return words.Join(" · ", when, spent, strings.TrimSuffix(revision, "…"))
+}
+
+var plainArgument = regexp.MustCompile(`^[\w./:@+-]+$`)
+
+// Command is what makes such a run again, for a shell.
+func Command(r model.Report) string {
+	suite := strings.TrimPrefix(cmp.Or(r.Run.SuitePath, r.Run.Suite), "builtin:")
+	if !plainArgument.MatchString(suite) {
+		suite = "'" + strings.ReplaceAll(words.Clip(suite, 200), "'", `'\''`) + "'"
+	}
+	command := "cupel run --suite " + suite
+	if r.Run.Mode != "replay" && r.Run.Mode != "" {
+		command += " --mode " + words.Brief(r.Run.Mode, 20)
+	}
+	if r.Run.Trials > 1 {
+		command += fmt.Sprintf(" --trials %d", r.Run.Trials)
+	}
+	return command
+}
+
+// Made is what a candidate is made of.
+type Made struct{ Label, Value string }
+
+// CandidateMade says what a candidate is made of: its model, and what distinguishes it
+// from the other candidates.
+func CandidateMade(r model.Report, c model.Candidate) (list []Made) {
+	for _, part := range []struct {
+		label string
+		of    func(model.Candidate) string
+	}{
+		{"agent", func(c model.Candidate) string { return c.Agent }},
+		{"model", func(c model.Candidate) string { return words.Join("/", c.Provider, c.Model) }},
+		{"output mode", func(c model.Candidate) string { return c.OutputMode }},
+		{"prompt", func(c model.Candidate) string { return c.PromptProfile }},
+		{"rescue", func(c model.Candidate) string { return c.RescueModel }},
+		{"fallback", func(c model.Candidate) string { return c.FallbackModel }},
+	} {
+		differs := part.label == "model" || slices.ContainsFunc(r.Candidates, func(o model.Candidate) bool {
+			return part.of(o) != part.of(c) && o.Provider != model.Scripted
+		})
+		if value := part.of(c); differs && value != "" {
+			list = append(list, Made{part.label, words.Brief(value, 80)})
+		}
+	}
+	return list
+}
+
+// AllSimulated says that no judged candidate is a real model.
+func AllSimulated(r model.Report) bool {
+	return r.Run.Simulated && !slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return !c.Simulated && c.Provider != model.Scripted })
+}
+
+// Reasons say a verdict and what decided it, one criterion a line.
+func (j Judgement) Reasons() (lines []string) {
+	if j.Verdict != stat.Fail && j.Verdict != stat.Inconclusive || j.Explains() {
+		return []string{words.UpperFirst(words.Visible(j.Sentence))}
+	}
+	lead := map[stat.Verdict]string{stat.Fail: "Fails: ", stat.Inconclusive: "Inconclusive: "}[j.Verdict]
+	for _, c := range j.Criteria {
+		if c.Verdict == j.Verdict {
+			value := c.ValueText()
+			if c.Value == nil {
+				value = "no data"
+			}
+			lines = append(lines, fmt.Sprintf("%s%s %s (needs %s)", lead, words.LowerFirst(words.Visible(c.Title)), value, c.NeedsText()))
+		}
+	}
+	return lines
+}
