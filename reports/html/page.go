@@ -98,10 +98,7 @@ type pageView struct {
 	Script                                    template.JS
 	Verdict                                   stat.Verdict
 	Headline, Suite, Shape, RunID, Confidence string
-	Simulated                                 bool
-	// Standings, When and Command say below the headline who passes, when the run was
-	// made and how to make it again.
-	Standings, When, Command, AllMet string
+	view.Opening
 	// SomeSimulated says that simulated and real candidates are mixed.
 	SomeSimulated       bool
 	Verdicts            []verdictView // the worst first
@@ -134,7 +131,7 @@ type verdictView struct {
 	Verdict      chip
 	Name, Pooled string
 	Reasons      []string
-	Made         []view.Made
+	Made         []view.Fact
 	Simulated    bool
 	Figures      []figureView
 }
@@ -167,10 +164,10 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 	v := pageView{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Verdict: r.Verdict, Headline: r.Headline, Suite: words.Brief(r.Run.Suite, 80), RunID: words.Brief(r.Run.RunID, 64), Shape: view.Shape(r),
-		Confidence: r.Intervals(), Standings: view.Standings(r), When: view.When(r), Command: view.Command(r), AllMet: view.AllMet(r),
-		Simulated: view.AllSimulated(r), Facts: view.Facts(r), Provenance: view.Provenance(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), own: map[string][]plotView{}, Single: single,
+		Confidence: r.Intervals(), Opening: view.OpeningOf(r),
+		Facts: view.Facts(r), Provenance: view.Provenance(r), Outcomes: view.OutcomesLine(r), ScriptHash: scriptHash(), Totals: totals(r), own: map[string][]plotView{}, Single: single,
 	}
-	v.SomeSimulated = r.Run.Simulated && !v.Simulated
+	v.SomeSimulated = r.Run.Simulated && !v.AllSimulated
 	for _, c := range r.Candidates {
 		v.Names = append(v.Names, words.Brief(c.Name, 80))
 	}

@@ -49,9 +49,9 @@ var causes = []struct {
 	{regexp.MustCompile(`^answer_table: wrong day or count$`), "wrong day or count in the answer"},
 }
 
-// Cause is the signature of a cluster in words, without its kind: "Asked a question
+// cause is the signature of a cluster in words, without its kind: "Asked a question
 // instead of answering".
-func Cause(c model.Cluster) string {
+func cause(c model.Cluster) string {
 	text := strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
 	for _, k := range causes {
 		text = k.pattern.ReplaceAllString(text, k.text)
@@ -59,9 +59,9 @@ func Cause(c model.Cluster) string {
 	return words.UpperFirst(text)
 }
 
-// Expectation splits what a failed check says into what was expected and what was found;
+// expectation splits what a failed check says into what was expected and what was found;
 // expected is empty if the check does not tell them apart.
-func Expectation(failure string) (check, expected, actual string) {
+func expectation(failure string) (check, expected, actual string) {
 	check, rest, ok := strings.Cut(failure, ": ")
 	if !ok {
 		return "", "", failure

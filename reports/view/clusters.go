@@ -46,7 +46,7 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 	for _, c := range top {
 		e, n := r.Episodes[c.Shortest], len(c.Episodes)
 		t.Rows = append(t.Rows, []Cell{
-			{Text: words.Brief(Cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
+			{Text: words.Brief(cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
 			{Text: words.Percent(float64(n) / float64(max(1, unsolvedEpisodes(r))))}, {Text: names(c.Tasks)}, {Text: names(c.Candidates)},
 			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
@@ -62,7 +62,7 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 // example says what was expected of an episode and what came instead, and the command
 // that shows it.
 func example(r model.Report, e model.Episode) (facts []Fact) {
-	check, expected, actual := Expectation(e.Failure)
+	check, expected, actual := expectation(e.Failure)
 	for _, f := range []Fact{
 		{"Check", words.Clip(check, 80)}, {"Expected", words.Clip(expected, 300)}, {"Actual", words.Clip(actual, 300)},
 		{"Command", fmt.Sprintf("cupel show %s %s/%s/%d", words.Brief(r.Run.RunID, 64), words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial)},
@@ -111,7 +111,7 @@ func unsolvedEpisodes(r model.Report) (n int) {
 func clusterSentence(r model.Report, c model.Cluster) string {
 	e := r.Episodes[c.Shortest]
 	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
-		words.LowerFirst(Cause(c)), words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
+		words.LowerFirst(cause(c)), words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
 		words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial, words.Plural(e.Steps, "step"))
 }
 

@@ -126,9 +126,9 @@ func (t *CriterionTable) finish() {
 	}
 }
 
-// AllMet names the candidates that meet every criterion, with how many there are: "strong
-// and weak meet all 4 criteria"; empty without any.
-func AllMet(r model.Report) string {
+// allMet names the candidates that meet every criterion, with how many there are: "strong
+// and weak meet all 4 criteria."; empty without any.
+func allMet(r model.Report) string {
 	var names []string
 	text := ""
 	for _, c := range r.Candidates {

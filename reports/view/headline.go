@@ -16,9 +16,25 @@ import (
 // maxNamed is how many candidates a sentence of the headline names.
 const maxNamed = 6
 
-// Standings say below the headline which candidates pass, which fail by which criteria,
-// and which are inconclusive; empty for a single candidate.
-func Standings(r model.Report) string {
+// Opening is what a page says around its headline.
+type Opening struct {
+	// Standings say which candidates pass, which fail by which criteria and which are
+	// inconclusive; empty for a single candidate. AllMet names those that meet all criteria.
+	Standings, AllMet string
+	// When says when the episodes were made, what of and what they cost, and Command what
+	// makes such a run again, for a shell.
+	When, Command string
+	// AllSimulated says that no judged candidate is a real model.
+	AllSimulated bool
+}
+
+// OpeningOf is the opening of a report.
+func OpeningOf(r model.Report) Opening {
+	measured := slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return !c.Simulated && c.Provider != model.Scripted })
+	return Opening{standings(r), allMet(r), when(r), command(r), r.Run.Simulated && !measured}
+}
+
+func standings(r model.Report) string {
 	if len(r.Candidates) < 2 {
 		return ""
 	}
@@ -65,12 +81,11 @@ func Standings(r model.Report) string {
 	return strings.Join(sentences, " ")
 }
 
-// When says when the episodes were made, what of and what they cost.
-func When(r model.Report) string {
-	m, when := r.Run, "Replay of recorded cassettes"
+func when(r model.Report) string {
+	m, text := r.Run, "Replay of recorded cassettes"
 	if at, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {
-		when = map[string]string{"live": "Live run"}[m.Mode]
-		when = cmp.Or(when, "Recorded") + " " + at.UTC().Format("2 Jan 2006, 15:04 UTC")
+		text = map[string]string{"live": "Live run"}[m.Mode]
+		text = cmp.Or(text, "Recorded") + " " + at.UTC().Format("2 Jan 2006, 15:04 UTC")
 	}
 	var known, unpriced int64
 	for _, c := range r.Candidates {
@@ -90,33 +105,29 @@ func When(r model.Report) string {
 	if m.SuiteDigest != "" {
 		revision = "suite revision " + words.Brief(m.SuiteDigest, 12)
 	}
-	return words.Join(" · ", when, spent, strings.TrimSuffix(revision, "…"))
+	return words.Join(" · ", text, spent, strings.TrimSuffix(revision, "…"))
 }
 
 var plainArgument = regexp.MustCompile(`^[\w./:@+-]+$`)
 
-// Command is what makes such a run again, for a shell.
-func Command(r model.Report) string {
+func command(r model.Report) string {
 	suite := strings.TrimPrefix(cmp.Or(r.Run.SuitePath, r.Run.Suite), "builtin:")
 	if !plainArgument.MatchString(suite) {
 		suite = "'" + strings.ReplaceAll(words.Clip(suite, 200), "'", `'\''`) + "'"
 	}
-	command := "cupel run --suite " + suite
+	text := "cupel run --suite " + suite
 	if r.Run.Mode != "replay" && r.Run.Mode != "" {
-		command += " --mode " + words.Brief(r.Run.Mode, 20)
+		text += " --mode " + words.Brief(r.Run.Mode, 20)
 	}
 	if r.Run.Trials > 1 {
-		command += fmt.Sprintf(" --trials %d", r.Run.Trials)
+		text += fmt.Sprintf(" --trials %d", r.Run.Trials)
 	}
-	return command
+	return text
 }
-
-// Made is what a candidate is made of.
-type Made struct{ Label, Value string }
 
 // CandidateMade says what a candidate is made of: its model, and what distinguishes it
 // from the other candidates.
-func CandidateMade(r model.Report, c model.Candidate) (list []Made) {
+func CandidateMade(r model.Report, c model.Candidate) (list []Fact) {
 	for _, part := range []struct {
 		label string
 		of    func(model.Candidate) string
@@ -132,15 +143,10 @@ func CandidateMade(r model.Report, c model.Candidate) (list []Made) {
 			return part.of(o) != part.of(c) && o.Provider != model.Scripted
 		})
 		if value := part.of(c); differs && value != "" {
-			list = append(list, Made{part.label, words.Brief(value, 80)})
+			list = append(list, Fact{part.label, words.Brief(value, 80)})
 		}
 	}
 	return list
-}
-
-// AllSimulated says that no judged candidate is a real model.
-func AllSimulated(r model.Report) bool {
-	return r.Run.Simulated && !slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return !c.Simulated && c.Provider != model.Scripted })
 }
 
 // Reasons say a verdict and what decided it, one criterion a line.

@@ -18,22 +18,25 @@ type measure struct {
 	always, long bool
 }
 
-// measures are the tables of measurements, by name.
-func measures(all []model.Candidate) []struct {
+// measureTable is a group of measurements.
+type measureTable struct {
 	name string
 	list []measure
-} {
+}
+
+// measures are the tables of measurements.
+func measures(all []model.Candidate) []measureTable {
 	count := func(n func(model.Candidate) int) func(model.Candidate) string {
 		return func(c model.Candidate) string { return words.Thousands(int64(n(c))) }
+	}
+	planned := func(of func(*model.Work) []stat.Count) func(model.Candidate) string {
+		return func(c model.Candidate) string { return plans(c.Work, of) }
 	}
 	var extras []measure
 	for _, k := range model.ExtraKinds() {
 		extras = append(extras, measure{label: k.Label, of: func(c model.Candidate) string { return extra(c.Metrics, k.Name) }})
 	}
-	return []struct {
-		name string
-		list []measure
-	}{
+	return []measureTable{
 		{"Success", []measure{
 			{label: "Solved", of: func(c model.Candidate) string { return c.Success.Text() }, always: true},
 			{label: "Solved, 95% interval", of: func(c model.Candidate) string { return c.Success.IntervalText() }, always: true},
@@ -59,15 +62,9 @@ func measures(all []model.Candidate) []struct {
 			{label: "Tool calls per calling turn", of: func(c model.Candidate) string { return callsPerTurn(c.Work) }},
 			{label: "Episodes with thrash", of: func(c model.Candidate) string { return c.Thrash.Text() }},
 			{label: "Episodes with a stall", of: func(c model.Candidate) string { return c.Stall.Text() }},
-			{label: "Plan revisions", of: func(c model.Candidate) string {
-				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Revisions })
-			}},
-			{label: "Steps of a plan", of: func(c model.Candidate) string {
-				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Steps })
-			}},
-			{label: "Largest fan-out of a step", of: func(c model.Candidate) string {
-				return plans(c.Work, func(w *model.Work) []stat.Count { return w.Items })
-			}},
+			{label: "Plan revisions", of: planned(func(w *model.Work) []stat.Count { return w.Revisions })},
+			{label: "Steps of a plan", of: planned(func(w *model.Work) []stat.Count { return w.Steps })},
+			{label: "Largest fan-out of a step", of: planned(func(w *model.Work) []stat.Count { return w.Items })},
 		}},
 		{"Protocol", []measure{
 			{label: "Turns repaired", of: func(c model.Candidate) string { return c.Repaired.Text() }},

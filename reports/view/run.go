@@ -103,7 +103,7 @@ func Facts(r model.Report) []Fact {
 	}
 	return known([]Fact{
 		{"Run", m.RunID}, {"Started", m.Started}, {"Mode", m.Mode}, {"Status", m.Status}, {"Suite", words.Join(" · ", m.Suite, m.SuitePath)},
-		{"Run it again", Command(r)}, {"Verify it", verify},
+		{"Run it again", command(r)}, {"Verify it", verify},
 		{"Thresholds", thresholds(m.Acceptance)}, {"Intervals", words.Setting(m.Acceptance.Confidence) + " confidence"},
 		{"Rows", words.Join(", ", words.Plural(m.Episodes, "episode"), turns(r), words.Plural(m.ToolCalls, "tool call"))},
 		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price table", m.PriceVersion},
