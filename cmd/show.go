@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/listing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -21,7 +22,8 @@ import (
 )
 
 func newShow(p *process) *cobra.Command {
-	state := false
+	var state bool
+	var filter listing.Filter
 	cmd := &cobra.Command{
 		Use:   "show RUN [EPISODE]",
 		Short: "List a run's episodes, or print a transcript",
@@ -29,21 +31,24 @@ func newShow(p *process) *cobra.Command {
 prompts, raw outputs, judgements, tool calls and the answer, replayed from its
 cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
 left out. With --state, prints instead what the episode changed in the state of
-its world, and the harm it did.`,
+its world, and the harm it did.
+
+On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 		Example: `  cupel show latest
+  cupel show latest --failed --task 'G0*'
   cupel show latest G41/weak
   cupel show latest D07/tools --state`,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
 			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if len(args) == 1 {
-				if state {
-					return exit.Usage(errors.New("--state is of one episode: name it, as in cupel show latest G41/weak --state"))
-				}
-				listEpisodes(p, rows)
-				return nil
+			case len(args) == 1 && state:
+				return exit.Usage(errors.New("--state is of one episode: name it, as in cupel show latest G41/weak --state"))
+			case len(args) == 1:
+				return p.listEpisodes(rows, filter)
+			case filter.On():
+				return exit.Usage(fmt.Errorf("--failed, --task and --candidate select from a list; remove them, or the episode %s", args[1]))
 			}
 			e, err := rundir.FindEpisode(rows, args[1])
 			if err != nil {
@@ -52,32 +57,29 @@ its world, and the harm it did.`,
 			return showEpisode(c, p, cfg, m, e, state)
 		}),
 	}
-	cmd.Flags().BoolVar(&state, "state", false, "print the changes of the episode to the state of its world")
+	fl := cmd.Flags()
+	fl.BoolVar(&state, "state", false, "print the changes of the episode to the state of its world")
+	fl.BoolVar(&filter.Failed, "failed", false, "list only episodes that are not solved")
+	fl.StringSliceVar(&filter.Tasks, "task", nil, "list only these tasks; patterns allowed, repeatable")
+	fl.StringSliceVar(&filter.Candidates, "candidate", nil, "list only these candidates; patterns allowed, repeatable")
 	runsFlags(cmd)
 	return cmd
 }
 
-func listEpisodes(p *process, episodes []ledger.Episode) {
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"episode", "solved", "status", "steps", "cost $", "time s", "id"})
-	for _, e := range episodes {
-		solved, cost := "no", "unknown"
-		if e.Solved {
-			solved = "yes"
-		}
-		if e.CostNanoUSD != nil {
-			cost = fmt.Sprintf("%.6f", float64(*e.CostNanoUSD)/1e9)
-		}
-		w.AppendRow(table.Row{rundir.EpisodeName(e), solved, strings.Join(strings.Fields(e.Status+" "+e.StopReason+map[bool]string{true: " (harm)"}[e.HarmReason != ""]), " "), e.Steps, cost, fmt.Sprintf("%.3f", float64(e.ElapsedUs)/1e6), e.EpisodeID})
+// listEpisodes lists the episodes that a filter takes.
+func (p *process) listEpisodes(rows []ledger.Episode, filter listing.Filter) error {
+	taken, err := filter.Select(rows)
+	if err != nil {
+		return err
 	}
-	w.Render()
+	return listing.Write(p.stdout, taken, len(rows), console.Terminal(p.stdout))
 }
 
 // showEpisode replays one episode from its cassette and prints what happened, or what it
 // changed in the state of its world.
 func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode, state bool) error {
 	if m.Mode == "live" && e.Provider != episode.ScriptedCandidate {
-		return exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+		return exit.Usage(fmt.Errorf("run %s was live: a live run stores no prompts or replies; use --mode record", m.RunID))
 	}
 	o, err := replayOptions(c.Context(), p, cfg, m, e)
 	if err != nil {
@@ -90,8 +92,12 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 	}
 	if state {
 		showState(p, rows.Episode, traces)
-	} else if err := episode.WriteTranscript(p.stdout, traces); err != nil {
-		return err
+	} else {
+		var b strings.Builder
+		_ = episode.WriteTranscript(&b, traces) // a builder takes any text
+		if _, err := io.WriteString(p.stdout, listing.Wrap(b.String(), console.Terminal(p.stdout))); err != nil {
+			return err
+		}
 	}
 	for _, check := range rows.Episode.Checks {
 		mark := "✓"

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,13 +13,16 @@ import (
 )
 
 // Width is the width of the terminal behind a writer, in columns; 100 if there is none.
-func Width(w io.Writer) int {
+func Width(w io.Writer) int { return cmp.Or(Terminal(w), 100) }
+
+// Terminal is the width of the terminal behind a writer, in columns; 0 if there is none.
+func Terminal(w io.Writer) int {
 	if f, ok := File(w); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return max(0, columns)
 		}
 	}
-	return 100
+	return 0
 }
 
 // Table returns a plain table that is rendered to a writer: no box, headers as they
