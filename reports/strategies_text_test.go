@@ -175,7 +175,7 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and time; no difference shown in success\n")
 	require.NotContains(t, reporttest.Render(t, text.JUnit, r), "strateg")
 	f := r.Figures[slices.IndexFunc(r.Figures, func(f model.Figure) bool { return f.Name == "strategies" })]
-	require.Equal(t, "On the front of success, cost and time: tools and plan", f.Title)
+	require.Equal(t, "Pareto-optimal in success, cost and time: tools and plan", f.Title)
 	require.Contains(t, f.Alt, "tools · weak 79.2%")
 }
 

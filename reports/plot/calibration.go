@@ -31,11 +31,17 @@ func calibrationTitle(r *model.Report) string {
 	}
 	switch {
 	case n == 0:
-		return "No candidate stated a confidence"
-	case over == 0:
-		return "No candidate claims more confidence than it earns"
+		return ""
+	case n == 1 && over == 1:
+		return "The candidate that states a confidence is overconfident"
+	case n == 1:
+		return "The candidate that states a confidence is not overconfident"
 	}
-	return words.UpperFirst(model.Of(over, n, "claims", "claim")) + " more confidence than earned"
+	verb := "are"
+	if over == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%d of the %d candidates that state a confidence %s overconfident", over, n, verb)
 }
 
 func calibrationAlt(r *model.Report) string {
@@ -53,59 +59,56 @@ func calibrationAlt(r *model.Report) string {
 	})
 }
 
+// maxPanels bounds the diagrams of calibration.
+const maxPanels = 9
+
 // calibration draws a small reliability diagram for each candidate that stated
 // confidences.
 func (t theme) calibration(r model.Report) drawing {
-	var shown []int
-	for i, c := range r.Candidates {
-		if c.Brier != nil {
-			shown = append(shown, i)
+	shown := worst(len(r.Candidates), len(r.Candidates), func(int) float64 { return 0 })
+	shown = slices.DeleteFunc(shown, func(i int) bool { return r.Candidates[i].Brier == nil })
+	note, stating := "Dot area: number of episodes. Dashed line: perfect calibration; below it, the model is overconfident.", shown
+	if len(shown) > maxPanels {
+		note += fmt.Sprintf(" The %d of %d candidates with the largest Brier score are shown.", maxPanels, len(shown))
+		shown = nil
+		for _, k := range worst(maxPanels, len(stating), func(k int) float64 { return *r.Candidates[stating[k]].Brier }) {
+			shown = append(shown, stating[k])
 		}
 	}
-	if len(shown) == 0 {
-		return drawing{}
-	}
-	columns, names := 2, t.labels(r, 20)
+	columns, names := min(2, len(shown)), t.labels(r, 20)
 	if len(shown) > 4 {
-		columns, names = 3, t.labels(r, 15)
+		columns, names = 3, t.labels(r, 13)
 	}
-	lines := (len(shown) + columns - 1) / columns
-	const head, cellHeight = 4, 150
 	style := t.style(t.muted, textSize, draw.XLeft, draw.YBottom)
-	legend := wrap("Across: confidence stated in the last turn. Up: share of those episodes solved; number and area of a dot say how many they were. On the dashed line, words match deeds; below it, too much was claimed.", style, plotWidth-16)
-	foot := style.Height(legend) + 14
-	return drawing{height: head + cellHeight*vg.Length(lines) + foot, paint: func(c draw.Canvas) {
-		width := (c.Max.X - c.Min.X - 8) / vg.Length(columns)
+	legend := wrap(note, style, plotWidth-16)
+	lines, foot, width := vg.Length((len(shown)+columns-1)/columns), style.Height(legend)+14, (plotWidth-16-lineHeight)/vg.Length(columns)
+	cell := min(width+lineHeight, 116) + lineHeight
+	return drawing{{height: cell*lines + foot + lineHeight, paint: func(c draw.Canvas) {
+		all := draw.Crop(c, 8+lineHeight, -8, foot+lineHeight, 0)
 		for at, i := range shown {
-			cell := c
-			cell.Min.X = c.Min.X + width*vg.Length(at%columns)
-			cell.Max.X = cell.Min.X + width
-			cell.Max.Y = c.Max.Y - head - cellHeight*vg.Length(at/columns)
-			cell.Min.Y = cell.Max.Y - cellHeight
-			t.panel(draw.Crop(cell, 8, -8, 4, -4), names[i], r.Candidates[i])
+			place := vg.Rectangle{Min: vg.Point{X: all.Min.X + width*vg.Length(at%columns), Y: all.Max.Y - cell*vg.Length(at/columns+1)}}
+			place.Max = place.Min.Add(vg.Point{X: width - 6, Y: cell})
+			t.panel(draw.Canvas{Canvas: c.Canvas, Rectangle: place}, names[i], r.Candidates[i])
 		}
+		t.write(c, t.muted, draw.XCenter, all.Center().X, all.Min.Y-lineHeight/2, "stated confidence")
+		upright := t.style(t.muted, textSize, draw.XCenter, draw.YTop)
+		upright.Rotation = math.Pi / 2
+		c.FillText(upright, vg.Point{X: c.Min.X + 8, Y: all.Center().Y}, "share solved")
 		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 6}, legend)
-	}}
+	}}}
 }
 
 func (t theme) panel(c draw.Canvas, name string, k model.Candidate) {
-	const left = 20
-	n := 0
-	for _, b := range k.Calibration {
-		n += b.N
-	}
-	c.FillText(t.style(t.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y}, name)
-	c.FillText(t.style(t.muted, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X + left, Y: c.Max.Y - 12},
-		fmt.Sprintf("Brier %.3f, %s", *k.Brier, words.Plural(n, "episode")))
-	axis := axis{high: 1, grid: true, ticks: roundTicks(0, 1, 2, func(v float64) string { return words.Trimmed(v, 1) })}
-	t.chart(draw.Crop(c, 0, -12, 4, -lineHeight-18), axis, axis, func(c draw.Canvas, x, y scale) {
+	t.write(c, t.ink, draw.XLeft, c.Min.X, c.Max.Y-lineHeight/2, name)
+	t.write(c, t.muted, draw.XLeft, c.Min.X, c.Max.Y-1.5*lineHeight+1, fmt.Sprintf("Brier %.3f", *k.Brier))
+	unit := axis{high: 1, grid: true, ticks: roundTicks(0, 1, 2, inUnits(1, "", ""))}
+	t.chart(draw.Crop(c, 0, -6, 4, -2*lineHeight-5), unit, unit, func(c draw.Canvas, x, y scale) {
 		c.StrokeLine2(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{3, 3}}, x(0), y(0), x(1), y(1))
 		t.reliability(c, k.Calibration, x, y)
 	})
 }
 
-// reliability draws the bins, joined, each with the number of its episodes above
-// or below: where the line does not go.
+// reliability draws the bins, joined.
 func (t theme) reliability(c draw.Canvas, all []calibration.Bin, x, y scale) {
 	bins := slices.DeleteFunc(slices.Clone(all), func(b calibration.Bin) bool { return b.N == 0 })
 	most := 1
@@ -120,17 +123,5 @@ func (t theme) reliability(c draw.Canvas, all []calibration.Bin, x, y scale) {
 	for i, b := range bins {
 		radius := vg.Length(1.5 + 3.5*math.Sqrt(float64(b.N)/float64(most)))
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: t.accent, Radius: radius, Shape: draw.CircleGlyph{}}, path[i])
-		slope := 0.0 // of the line's neighbours, seen from here
-		if i > 0 {
-			slope += bins[i-1].Came - b.Came
-		}
-		if i < len(bins)-1 {
-			slope += bins[i+1].Came - b.Came
-		}
-		at, style := vg.Point{X: path[i].X, Y: path[i].Y + radius + 1}, t.style(t.ink, 8, draw.XCenter, draw.YBottom)
-		if slope > 0 && b.Came > 0.12 || b.Came > 0.95 {
-			at.Y, style.YAlign = path[i].Y-radius-1, draw.YTop
-		}
-		c.FillText(style, at, scaled(float64(b.N)))
 	}
 }

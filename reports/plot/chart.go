@@ -4,7 +4,7 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -16,86 +16,102 @@ type axis struct {
 	label     string
 	low, high float64
 	log, grid bool // grid draws a line across the chart at each tick
-	ticks     []plot.Tick
+	ticks     []tick
+}
+
+// tick is a place on an axis; one without a label is a mere line.
+type tick struct {
+	value float64
+	label string
 }
 
 // scale maps values to places.
 type scale func(float64) vg.Length
 
-// painter is a plotter made of a function.
-type painter func(c draw.Canvas, x, y scale)
+// scale puts the axis between two places. Values beyond its ends are put on them.
+func (a axis) scale(from, to vg.Length) scale {
+	of := func(v float64) float64 {
+		if v = min(max(v, a.low), a.high); a.log {
+			return math.Log(v)
+		}
+		return v
+	}
+	low, high := of(a.low), of(a.high)
+	return func(v float64) vg.Length { return from + (to-from)*vg.Length((of(v)-low)/(high-low)) }
+}
 
-// Plot implements plot.Plotter.
-func (f painter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	f(c, x, y)
+// room is the height of an axis below a chart.
+func (a axis) room() (height vg.Length) {
+	if a.ticks != nil {
+		height += lineHeight
+	}
+	if a.label != "" {
+		height += lineHeight
+	}
+	return height
 }
 
 // chart fills a canvas with axes and what paint draws between them.
-func (t theme) chart(c draw.Canvas, x, y axis, paint painter) {
-	p := plot.New()
-	p.BackgroundColor = nil
-	line := draw.LineStyle{Color: t.grid, Width: 1}
-	t.thin(x.ticks, c.Max.X-c.Min.X)
-	for to, from := range map[*plot.Axis]axis{&p.X: x, &p.Y: y} {
-		to.Min, to.Max, to.Padding = from.low, from.high, 0
-		to.Label.Padding, to.Label.TextStyle = 4, t.style(t.muted, textSize, to.Label.TextStyle.XAlign, to.Label.TextStyle.YAlign)
-		to.Tick.Label = t.style(t.muted, textSize, to.Tick.Label.XAlign, to.Tick.Label.YAlign)
-		to.Tick.Marker, to.Tick.Length, to.Tick.LineStyle, to.LineStyle = plot.ConstantTicks(from.ticks), 3, line, line
-		if from.log {
-			to.Scale = plot.LogScale{}
-		}
-		if from.ticks == nil {
-			to.Width = 0
-		}
+func (t theme) chart(c draw.Canvas, x, y axis, paint func(c draw.Canvas, x, y scale)) {
+	left, style, line := vg.Length(0), t.style(t.muted, textSize, draw.XCenter, draw.YTop), draw.LineStyle{Color: t.grid, Width: 1}
+	if y.ticks != nil {
+		left = t.widest(y.ticks) + 5
 	}
-	p.Y.Label.Text = y.label
-	bottom := c.Min.Y + 1
-	if x.label != "" { // which gonum takes for wide at the end of a logarithmic axis
-		c.Min.Y += textSize + 5
+	if y.label != "" {
+		left += lineHeight
 	}
-	line.Width = 0.75
-	p.Add(painter(func(c draw.Canvas, at, up scale) {
-		c.FillText(t.style(t.muted, textSize, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: bottom + 1}, x.label)
-		for _, v := range x.ticks {
-			if x.grid {
-				c.StrokeLine2(line, at(v.Value), c.Min.Y, at(v.Value), c.Max.Y)
-			}
+	area := draw.Crop(c, max(left, t.widest(x.ticks)/2-8), -max(0, t.widest(x.ticks)/2-8), x.room(), 0)
+	at, up := x.scale(area.Min.X, area.Max.X), y.scale(area.Min.Y, area.Max.Y)
+	t.thin(x.ticks, at)
+	for _, k := range x.ticks {
+		if x.grid {
+			area.StrokeLine2(line, at(k.value), area.Min.Y, at(k.value), area.Max.Y)
 		}
-		for _, v := range y.ticks {
-			if y.grid {
-				c.StrokeLine2(line, c.Min.X, up(v.Value), c.Max.X, up(v.Value))
-			}
+		c.FillText(style, vg.Point{X: at(k.value), Y: area.Min.Y - 2}, k.label)
+	}
+	c.FillText(style, vg.Point{X: area.Center().X, Y: area.Min.Y - 2 - lineHeight}, x.label)
+	style.XAlign, style.YAlign = draw.XRight, draw.YCenter
+	for _, k := range y.ticks {
+		if y.grid {
+			area.StrokeLine2(line, area.Min.X, up(k.value), area.Max.X, up(k.value))
 		}
-		paint(c, at, up)
-	}))
-	p.Draw(c)
+		c.FillText(style, vg.Point{X: area.Min.X - 4, Y: up(k.value) + keyLift}, k.label)
+	}
+	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	c.FillText(style, vg.Point{X: c.Min.X, Y: area.Center().Y}, y.label)
+	paint(area, at, up)
 }
 
-// thin takes labels away until the others fit the axis, and keeps the last.
-func (t theme) thin(ticks []plot.Tick, room vg.Length) {
-	var texts []string
-	for _, tick := range ticks {
-		texts = append(texts, tick.Label)
-	}
-	every := max(1, int(math.Ceil(float64((t.widest(texts)+4)*vg.Length(len(ticks)-1)/room))))
-	for i := range ticks {
-		if (len(ticks)-1-i)%every != 0 {
-			ticks[i].Label = ""
+// thin takes labels away until the others do not touch, and keeps the last.
+func (t theme) thin(ticks []tick, at scale) {
+	next := vg.Length(math.Inf(1))
+	for i := len(ticks) - 1; i >= 0; i-- {
+		half := t.width(ticks[i].label) / 2
+		if at(ticks[i].value)+half > next {
+			ticks[i].label = ""
+			continue
 		}
+		next = at(ticks[i].value) - half - 6
 	}
 }
 
-// widest is the width of the longest of some texts.
-func (t theme) widest(texts []string) (widest vg.Length) {
-	style := t.style(t.ink, textSize, 0, 0)
-	for _, s := range texts {
-		widest = max(widest, style.Width(s))
+// widest is the width of the longest label.
+func (t theme) widest(ticks []tick) (widest vg.Length) {
+	for _, k := range ticks {
+		widest = max(widest, t.width(k.label))
 	}
 	return widest
 }
 
-// keyEntry explains a mark below the chart, never over the data.
+func (t theme) width(s string) vg.Length { return t.style(t.ink, textSize, 0, 0).Width(s) }
+
+// write puts a line of text beside a point, level with its middle.
+func (t theme) write(c draw.Canvas, col color.Color, align text.XAlignment, x, y vg.Length, s string) {
+	c.FillText(t.style(col, textSize, align, draw.YCenter), vg.Point{X: x, Y: y + keyLift}, s)
+}
+
+// keyEntry explains a mark below the chart, never over the data. One without a mark is a
+// remark.
 type keyEntry struct {
 	text string
 	mark func(c draw.Canvas, at vg.Point)
@@ -104,28 +120,34 @@ type keyEntry struct {
 // keyLift sets the middle of small letters level with a mark.
 const keyLift vg.Length = 1.5
 
-// key is the height of a key, and paints it at the bottom of a canvas, in two columns
-// where all entries fit half the width.
+// key is the height of a key, and paints it at the bottom of a canvas, in as few lines as
+// its entries fill.
 func (t theme) key(entries []keyEntry) (vg.Length, func(draw.Canvas)) {
 	if len(entries) == 0 {
 		return 0, func(draw.Canvas) {}
 	}
-	columns := 2
-	for _, e := range entries {
-		if t.widest([]string{e.text}) > plotWidth/2-30 {
-			columns = 1
+	const left, gap, mark vg.Length = 8, 14, 18
+	line, x, places := 0, left, make([]vg.Point, len(entries))
+	for i, e := range entries {
+		width := t.width(e.text)
+		if e.mark != nil {
+			width += mark
 		}
+		if x > left && x+width > plotWidth-left {
+			line, x = line+1, left
+		}
+		places[i] = vg.Point{X: x, Y: lineHeight * (vg.Length(line) + 0.5)}
+		x += width + gap
 	}
-	lines := (len(entries) + columns - 1) / columns
-	return lineHeight*vg.Length(lines) + 8, func(c draw.Canvas) {
-		width := (c.Max.X - c.Min.X - 16) / vg.Length(columns)
+	height := lineHeight*vg.Length(line+1) + 8
+	return height, func(c draw.Canvas) {
 		for i, e := range entries {
-			at := vg.Point{
-				X: c.Min.X + 16 + width*vg.Length(i%columns),
-				Y: c.Min.Y + 6 + lineHeight*(vg.Length(lines-1-i/columns)+0.5),
+			at := vg.Point{X: c.Min.X + places[i].X, Y: c.Min.Y + height - 4 - places[i].Y}
+			if e.mark != nil {
+				e.mark(c, at.Add(vg.Point{X: mark/2 - 2}))
+				at.X += mark
 			}
-			e.mark(c, at)
-			c.FillText(t.style(t.muted, textSize, draw.XLeft, draw.YCenter), vg.Point{X: at.X + 12, Y: at.Y + keyLift}, e.text)
+			t.write(c, t.muted, draw.XLeft, at.X, at.Y, e.text)
 		}
 	}
 }
@@ -146,6 +168,8 @@ func (t theme) look(v stat.Verdict) (color.Color, draw.GlyphDrawer) {
 		return t.pass, draw.CircleGlyph{}
 	case stat.Fail:
 		return t.fail, draw.BoxGlyph{}
+	case stat.NotJudged:
+		return t.muted, draw.RingGlyph{}
 	}
 	return t.open, draw.PyramidGlyph{}
 }

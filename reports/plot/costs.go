@@ -10,50 +10,51 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// frontier are the candidates, cheapest first, of which no other solves as large a
-// share for less, or a larger one for as little: the rest are never the best
-// choice. Those without a known cost have no place.
-func frontier(r *model.Report) []int {
-	var all []int
-	for i, c := range r.Candidates {
-		if c.CostPerSolved != nil {
-			all = append(all, i)
-		}
+// frontier returns the Pareto-optimal candidates, cheapest first: those for which no
+// other candidate solves as large a share for less, or a larger one for as little.
+// Figures that are written alike are equal. A candidate without a known cost is not
+// compared.
+func frontier(r *model.Report) (front []int) {
+	all := priced(r)
+	text := func(i int) string {
+		return words.DollarsOf(r.Candidates[i].CostPerSolved) + " " + r.Candidates[i].Success.Rate()
 	}
-	cost := func(i int) float64 { return *r.Candidates[i].CostPerSolved }
-	solved := func(i int) float64 { return *r.Candidates[i].Success.Value }
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Or(cmp.Compare(cost(a), cost(b)), cmp.Compare(solved(b), solved(a))) })
-	var front []int
 	for _, i := range all {
-		last := len(front) - 1
-		if last < 0 || solved(i) > solved(front[last]) || solved(i) == solved(front[last]) && cost(i) == cost(front[last]) {
+		a := r.Candidates[i]
+		if !slices.ContainsFunc(all, func(k int) bool {
+			b := r.Candidates[k]
+			return *b.CostPerSolved <= *a.CostPerSolved && *b.Success.Value >= *a.Success.Value && text(i) != text(k)
+		}) {
 			front = append(front, i)
 		}
 	}
 	return front
 }
 
-func costTitle(r *model.Report) string {
-	priced := 0
-	for _, c := range r.Candidates {
+// priced are the candidates whose cost is known, cheapest first.
+func priced(r *model.Report) (all []int) {
+	for i, c := range r.Candidates {
 		if c.CostPerSolved != nil {
-			priced++
+			all = append(all, i)
 		}
 	}
-	front, names := frontier(r), labels(*r, 24)
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(*r.Candidates[a].CostPerSolved, *r.Candidates[b].CostPerSolved), cmp.Compare(*r.Candidates[b].Success.Value, *r.Candidates[a].Success.Value))
+	})
+	return all
+}
+
+func costTitle(r *model.Report) string {
+	known, names := priced(r), labels(*r, 24)
 	switch {
-	case priced == 0:
-		return "No cost per solved task is known"
+	case len(known) == 0:
+		return ""
 	case len(r.Candidates) == 1:
 		return fmt.Sprintf("A solved task costs %s", words.DollarsOf(r.Candidates[0].CostPerSolved))
-	case priced == 1:
-		return fmt.Sprintf("Only the cost of %s is known", names[front[0]])
-	case len(front) == 1:
-		return names[front[0]] + " solves most and is cheapest"
-	case len(front) == priced:
-		return fmt.Sprintf("All %d on the efficient frontier: more success costs more", priced)
+	case len(known) == 1:
+		return fmt.Sprintf("The cost of %s alone is known", names[known[0]])
 	}
-	return "On the efficient frontier: " + listed(names, front, 3)
+	return "Pareto-optimal in cost and success: " + listed(names, frontier(r), 3)
 }
 
 // listed lists at most n of the names.
@@ -76,40 +77,26 @@ func costAlt(r *model.Report) string {
 		}
 		return words.DollarsOf(c.CostPerSolved) + " and " + c.Success.Rate()
 	})
-	if front := frontier(r); len(front) > 0 {
-		text += " On the frontier, cheapest first: " + listed(altNames(r), front, 12) + "."
-	}
-	return text
+	return text + " Pareto-optimal, cheapest first: " + listed(altNames(r), frontier(r), 12) + "."
 }
 
-// costs sets the cost of a solved task against the share solved, with the
-// frontier as a dashed line.
+// costs sets the cost of a solved task against the share solved, with a dashed line
+// through the Pareto-optimal candidates.
 func (t theme) costs(r model.Report) drawing {
-	front, floor := frontier(&r), 1.0
-	g := scatter{label: "cost per solved task", format: axisUSD}
-	below := table{columns: []column{{"per solved task", 238, nil}, {"solved", 292, nil}, {"frontier", 326, stroke(t.frontLine(), 8, 0)}}}
-	for i, name := range t.labels(r, 24) {
+	front, floor, names := frontier(&r), 1.0, t.labels(r, 16)
+	g := scatter{label: "cost per solved task", format: dollars}
+	for _, i := range priced(&r) {
+		col, shape := t.shape(i)
 		k := r.Candidates[i]
-		line := tableLine{name: name, cells: []string{words.DollarsOf(k.CostPerSolved), k.Success.Rate()}}
-		if slices.Contains(front, i) {
-			line.cells = append(line.cells, "yes")
-		}
-		if k.CostPerSolved != nil {
-			col, shape := t.shape(i)
-			line.mark = glyph(col, shape)
-			g.dots = append(g.dots, dot{col, shape, *k.CostPerSolved, *k.Success.Value, nil, k.Success.Interval, slices.Contains(front, i)})
-			floor = min(floor, k.Success.Interval.Low)
-		}
-		below.lines = append(below.lines, line)
+		g.dots = append(g.dots, dot{name: names[i], color: col, shape: shape, x: *k.CostPerSolved, y: *k.Success.Value, ys: k.Success.Interval, onFront: slices.Contains(front, i)})
+		floor = min(floor, k.Success.Interval.Low)
 	}
-	slices.SortStableFunc(g.dots, func(a, b dot) int { return cmp.Compare(a.x, b.x) })
-	return t.scatters([]scatter{g}, floor, below)
-}
-
-// axisUSD formats a round number of nano-USD.
-func axisUSD(nano float64) string {
-	if nano >= 1e12 {
-		return "$" + scaled(nano/1e9)
+	var key []keyEntry
+	if len(front) > 1 {
+		key = append(key, keyEntry{"Pareto-optimal", stroke(t.frontLine(), 8, 0)})
 	}
-	return words.USD(nano)
+	if unknown := len(names) - len(g.dots); unknown > 0 {
+		key = append(key, keyEntry{words.Plural(unknown, "candidate") + " without a known cost", nil})
+	}
+	return t.scatters([]scatter{g}, floor, key)
 }

@@ -13,21 +13,19 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// durations describes a plot of the distribution of times of every candidate that
+// timing describes a plot of the distribution of times of every candidate that
 // has any: of whole turns, or to their first tokens.
-type durations struct {
-	subject string
-	// none is the title if no candidate has any; empty leaves the plot out.
-	none, label string
-	of          func(*model.Metrics) (*model.Spread, []model.LogBin)
+type timing struct {
+	subject, label string
+	of             func(*model.Metrics) (*model.Spread, []model.LogBin)
 }
 
-func turnDurations() durations {
-	return durations{"The median turn takes", "No turn was timed", "duration of a turn", func(m *model.Metrics) (*model.Spread, []model.LogBin) { return m.Latency, m.LatencyBins }}
+func turnDurations() timing {
+	return timing{"Median turn: ", "duration of a turn", func(m *model.Metrics) (*model.Spread, []model.LogBin) { return m.Latency, m.LatencyBins }}
 }
 
-func firstTokens() durations {
-	return durations{"The median first token comes after", "", "time to the first token", func(m *model.Metrics) (*model.Spread, []model.LogBin) { return m.TTFT, m.TTFTBins }}
+func firstTokens() timing {
+	return timing{"Median first token: ", "time to the first token", func(m *model.Metrics) (*model.Spread, []model.LogBin) { return m.TTFT, m.TTFTBins }}
 }
 
 func latencyTitle(r *model.Report) string { return turnDurations().title(r) }
@@ -38,7 +36,7 @@ func ttftAlt(r *model.Report) string      { return firstTokens().alt(r) }
 func (t theme) latency(r model.Report) drawing { return turnDurations().draw(t, r) }
 func (t theme) ttft(r model.Report) drawing    { return firstTokens().draw(t, r) }
 
-func (d durations) title(r *model.Report) string {
+func (d timing) title(r *model.Report) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range r.Candidates {
 		if s, _ := d.of(&r.Candidates[i].Metrics); s != nil {
@@ -47,14 +45,14 @@ func (d durations) title(r *model.Report) string {
 	}
 	switch {
 	case low > high:
-		return d.none
+		return ""
 	case words.Duration(low) == words.Duration(high):
-		return d.subject + " " + words.Duration(low)
+		return d.subject + words.Duration(low)
 	}
-	return fmt.Sprintf("%s %s to %s", d.subject, words.Duration(low), words.Duration(high))
+	return fmt.Sprintf("%s%s to %s", d.subject, words.Duration(low), words.Duration(high))
 }
 
-func (d durations) alt(r *model.Report) string {
+func (d timing) alt(r *model.Report) string {
 	return alt(r, words.UpperFirst(d.label)+", median and from 5th to 95th percentile", func(c model.Candidate) string {
 		s, _ := d.of(&c.Metrics)
 		if s == nil {
@@ -65,13 +63,13 @@ func (d durations) alt(r *model.Report) string {
 }
 
 // draw shows a histogram for each candidate that has times on one logarithmic axis.
-func (d durations) draw(t theme, r model.Report) drawing {
+func (d timing) draw(t theme, r model.Report) drawing {
 	r.Candidates = slices.DeleteFunc(slices.Clone(r.Candidates), func(c model.Candidate) bool {
 		s, _ := d.of(&c.Metrics)
 		return s == nil
 	})
 	low, high := math.Inf(1), math.Inf(-1)
-	g := rows{theme: t, height: 36, line: math.NaN()}
+	g := rows{theme: t, marks: 22, line: math.NaN()}
 	for i := range r.Candidates {
 		s, bins := d.of(&r.Candidates[i].Metrics)
 		g.values = append(g.values, view.Median(s))
@@ -79,20 +77,16 @@ func (d durations) draw(t theme, r model.Report) drawing {
 			low, high = min(low, b.From), max(high, b.To)
 		}
 	}
-	if low > high {
-		return drawing{}
-	}
-	g.x = logarithmic(d.label, max(low, 1)/1.1, high*1.1, axisDuration) // a logarithm needs something
-	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
+	g.x = logarithmic(d.label, max(low, 1)/1.1, high*1.1, durations) // a logarithm needs something
+	g.row = func(i int, c draw.Canvas, x scale, _ vg.Length) {
 		s, bins := d.of(&r.Candidates[i].Metrics)
-		at := func(v float64) vg.Length { return x(min(max(v, g.x.low), g.x.high)) }
-		base := y - g.height/2 + 7
-		t.bars(c, t.logBars(bins, at), base, g.height-11)
-		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, at(s.P5), base-3, at(s.P95), base-3)
-		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, at(s.P50), base-5, at(s.P50), base+g.height-11)
+		base := c.Min.Y + 4
+		t.bars(c, t.logBars(bins, x), base, c.Max.Y-base)
+		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 1.5}, x(s.P5), base-3, x(s.P95), base-3)
+		c.StrokeLine2(draw.LineStyle{Color: t.ink, Width: 2}, x(s.P50), base-5, x(s.P50), c.Max.Y)
 	}
 	g.key = []keyEntry{
-		{"how many turns took how long", func(c draw.Canvas, at vg.Point) {
+		{"number of turns", func(c draw.Canvas, at vg.Point) {
 			c.Min.X, c.Max.X = at.X-6, at.X+6
 			var hill []bar
 			for i, n := range []int{3, 6, 4, 1} {
@@ -101,7 +95,7 @@ func (d durations) draw(t theme, r model.Report) drawing {
 			}
 			t.bars(c, hill, at.Y-4, 9)
 		}},
-		{"median, written on the right", stroke(draw.LineStyle{Color: t.ink, Width: 2}, 0, 5)},
+		{"median", stroke(draw.LineStyle{Color: t.ink, Width: 2}, 0, 5)},
 		{"5th to 95th percentile", stroke(draw.LineStyle{Color: t.ink, Width: 1.5}, 5, 0)},
 	}
 	return g.drawing(r)
@@ -112,19 +106,4 @@ func (t theme) logBars(bins []model.LogBin, x scale) (list []bar) {
 		list = append(list, bar{x(b.From), x(b.To) + 0.2, b.N, t.accent}) // without a seam
 	}
 	return list
-}
-
-// axisDuration formats a round number of microseconds.
-func axisDuration(us float64) string {
-	switch {
-	case us < 1e3:
-		return words.Trimmed(us, 0) + " µs"
-	case us < 1e6:
-		return words.Trimmed(us/1e3, 0) + " ms"
-	case us < 60e6:
-		return words.Trimmed(us/1e6, 0) + " s"
-	case us < 3600e6:
-		return words.Trimmed(us/60e6, 1) + " min"
-	}
-	return words.Trimmed(us/3600e6, 1) + " h"
 }

@@ -22,8 +22,8 @@ const (
 	figCalibration = "calibration"
 )
 
-// figure is one kind of plot. A plot without a title is left out; draw returns a
-// drawing without paint where there is nothing to draw.
+// figure is one kind of plot. Its title states its finding, and is empty where nothing was
+// measured: then the plot is left out.
 type figure struct {
 	name       string
 	title, alt func(*model.Report) string
@@ -35,13 +35,13 @@ type figure struct {
 func figures() []figure {
 	return []figure{
 		{figValidity, validityTitle, validityAlt, theme.validity},
-		{figTasks, tasksTitle, tasksAlt, theme.tasks},
 		{figCost, costTitle, costAlt, theme.costs},
 		{model.FigStrategies, strategiesTitle, strategiesAlt, theme.strategies},
 		{figSteps, stepsTitle, stepsAlt, theme.steps},
 		{figLatency, latencyTitle, latencyAlt, theme.latency},
 		{figTTFT, ttftTitle, ttftAlt, theme.ttft},
 		{figTokens, tokensTitle, tokensAlt, theme.tokens},
+		{figTasks, tasksTitle, tasksAlt, theme.tasks},
 		{figRates, ratesTitle, ratesAlt, theme.rates},
 		{figViolations, violationsTitle, violationsAlt, theme.breaches},
 		{figCalibration, calibrationTitle, calibrationAlt, theme.calibration},
@@ -50,7 +50,7 @@ func figures() []figure {
 }
 
 // Figures names the plots of a report, in the order shown, and says what they show. A
-// plot that has nothing to say, such as a trend without past runs, is left out.
+// plot of what was not measured, such as a trend without past runs, is left out.
 func Figures(r *model.Report) (list []model.Figure) {
 	for _, f := range figures() {
 		if title := f.title(r); title != "" {
@@ -77,9 +77,6 @@ func alt(r *model.Report, what string, of func(model.Candidate) string) string {
 	}
 	if more := len(parts) - altCandidates; more > 0 {
 		parts = append(parts[:altCandidates], fmt.Sprintf("and %d more", more))
-	}
-	if len(parts) == 0 {
-		return what + ": no data."
 	}
 	return what + ": " + strings.Join(parts, "; ") + "."
 }

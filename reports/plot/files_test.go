@@ -88,8 +88,10 @@ func pictured(t *testing.T, r model.Report, f model.Figure) (said, standIns []st
 	p.standIns = &standIns
 	title, body, err := p.figure(r, f)
 	require.NoError(t, err)
-	for _, m := range textElement.FindAllStringSubmatch(p.svg(title)+p.svg(body), -1) {
-		said = append(said, html.UnescapeString(m[1]))
+	for _, part := range append(drawing{title}, body...) {
+		for _, m := range textElement.FindAllStringSubmatch(p.svg(part), -1) {
+			said = append(said, html.UnescapeString(m[1]))
+		}
 	}
 	return said, standIns
 }

@@ -62,12 +62,12 @@ func TestTokenTitles(t *testing.T) {
 		name, title, alt string
 		list             []model.Candidate
 	}{
-		{"none", "No provider reported tokens", "Tokens by class: no data.", []model.Candidate{tokens(nil, nil, nil, nil, nil)}},
-		{"all", "An episode takes 2.5 k tokens, 50.0% of the input from a cache",
-			"Tokens by class: 1 fresh input 1,500, cache read 2,000, cache write 500, output 900, reasoning 100.",
+		{"none", "", "Tokens by class: .", []model.Candidate{tokens(nil, nil, nil, nil, nil)}},
+		{"all", "Tokens per episode: 2,500 (50.0% of the input cached)",
+			"Tokens by class: 1 uncached input 1,500, cached input 2,000, cache write 500, output 900, reasoning 100.",
 			[]model.Candidate{tokens(n(1500), n(2000), n(500), n(900), n(100))}},
-		{"what is unknown is not zero", "An episode takes 100 to 1 k tokens",
-			"Tokens by class: 1 fresh input 150, cache read unknown, cache write unknown, output 50, reasoning unknown; 2 fresh input 2,000, cache read 0, cache write 0, output 0, reasoning 0.",
+		{"what is unknown is not zero", "Tokens per episode: 100 to 1,000",
+			"Tokens by class: 1 uncached input 150, cached input unknown, cache write unknown, output 50, reasoning unknown; 2 uncached input 2,000, cached input 0, cache write 0, output 0, reasoning 0.",
 			[]model.Candidate{tokens(n(150), nil, nil, n(50), nil), tokens(n(2000), n(0), n(0), n(0), n(0))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,16 +77,8 @@ func TestTokenTitles(t *testing.T) {
 		})
 	}
 	m := tokens(n(150), nil, nil, n(50), nil).Metrics
-	require.Equal(t, "≥ 200", allTokens(&m))
-	require.Equal(t, "?", allTokens(new(model.Metrics)))
-}
-
-func TestScaled(t *testing.T) {
-	for want, v := range map[string]float64{
-		"0": 0, "950": 950, "999": 999, "1 k": 999.6, "1.5 k": 1500, "12.3 k": 12345, "123 k": 123456, "1 M": 999_600, "1.23 M": 1_234_567, "9.22 E": 9.22e18,
-	} {
-		require.Equal(t, want, scaled(v))
-	}
+	require.Equal(t, "≥ 100", tokensOf(&m))
+	require.Equal(t, "unknown", tokensOf(new(model.Metrics)))
 }
 
 func TestTaskTitles(t *testing.T) {
@@ -98,12 +90,9 @@ func TestTaskTitles(t *testing.T) {
 		return k
 	}
 	for want, tasks := range map[string][]model.Task{
-		"No task has a result":                         {{Cells: []model.Cell{{}}}},
-		"Every task is always solved":                  {task(2, 2), task(2)},
-		"No task is ever solved":                       {task(0, 0), task(0)},
-		"Every task is solved at times, 1 of 2 always": {task(2, 2), task(0, 1)},
-		"1 of 3 tasks is never solved, 1 always":       {task(2, 2), task(0, 0), task(1)},
-		"2 of 3 tasks are never solved, 0 always":      {task(1, 2), task(0, 0), task(0)},
+		"":                                   slices.Repeat([]model.Task{task(2)}, minHeat-1),
+		"100 of 100 tasks are always solved": append(slices.Repeat([]model.Task{task(2, 2)}, minHeat), model.Task{Cells: []model.Cell{{}}}),
+		"100 of 102 tasks are always solved": append(slices.Repeat([]model.Task{task(2, 2)}, minHeat), task(0, 0), task(2, 1)),
 	} {
 		r := model.Report{Tasks: tasks}
 		require.Equal(t, want, tasksTitle(&r))
@@ -119,16 +108,15 @@ func TestViolationsTable(t *testing.T) {
 		{Candidate: manifest.Candidate{Name: "x"}, Metrics: model.Metrics{Turns: 10, Violations: []model.Tally{{Name: "a", N: 1}}}},
 	}}
 	require.Equal(t, []violationRow{{"a", []int{2, 1}}, {"b", []int{3, 0}}}, violations(&r))
-	require.Equal(t, "Most frequent violation: a, 3 in 210 turns", violationsTitle(&r))
+	require.Equal(t, "Most frequent violation: a (3 of 210 turns)", violationsTitle(&r))
 	require.Equal(t, "Violations of the contract: 1 b 3, a 2 in 200 turns; x a 1 in 10 turns.", violationsAlt(&r))
 	for i := range 30 {
 		r.Candidates[1].Violations = append(r.Candidates[1].Violations, model.Tally{Name: string(rune('c' + i)), N: 1})
 	}
 	all := violations(&r)
 	require.Len(t, all, maxCodes)
-	require.Equal(t, violationRow{"21 other codes", []int{0, 21}}, all[maxCodes-1])
-	require.Equal(t, "No turn broke the contract", violationsTitle((&model.Report{Candidates: []model.Candidate{{Metrics: model.Metrics{Turns: 1}}}})))
-	require.Equal(t, "No turn was judged", violationsTitle(new(model.Report)))
+	require.Equal(t, violationRow{"27 other codes", []int{0, 27}}, all[maxCodes-1])
+	require.Empty(t, violationsTitle((&model.Report{Candidates: []model.Candidate{{Metrics: model.Metrics{Turns: 1}}}})))
 	for want, v := range map[string]float64{"0": 0, "&lt;.1": 0.0001, "0.1": 0.001, "9.9": 0.0994, "10": 0.0996, "150": 1.5} {
 		require.Equal(t, want, words.HTML(perHundred(v)))
 	}

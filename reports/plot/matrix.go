@@ -1,8 +1,12 @@
 package plot
 
 import (
+	"cmp"
+	"fmt"
 	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -10,22 +14,22 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// maxColumns bounds the candidates of a matrix: those after them would be too
-// narrow to read.
-const maxColumns = 24
+// maxColumns bounds the candidates of a matrix, so that their names fit above it.
+const maxColumns = 6
 
 // matrix is a table of small cells, with candidates as columns: the stronger the colour of a
 // cell, the worse. Every cell also says its value.
 type matrix struct {
 	theme
-	lines []matrixLine
-	note  string
+	columns []int // of candidates, from worst
+	lines   []matrixLine
+	note    string
 }
 
 // matrixLine is a row, or a heading where it has no cells.
 type matrixLine struct {
 	label string
-	cells []matrixCell
+	cells []matrixCell // of all candidates
 }
 
 // matrixCell is nothing to show where text is empty. shade is 0 to 1.
@@ -34,55 +38,90 @@ type matrixCell struct {
 	shade float64
 }
 
-const matrixRow vg.Length = 14
+// worst are at most n of all candidates: those with the highest score, in their order.
+func worst(n, all int, score func(i int) float64) []int {
+	list := make([]int, all)
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
+	list = list[:min(n, all)]
+	slices.Sort(list)
+	return list
+}
 
 func (g matrix) drawing(r model.Report) drawing {
-	names := g.labels(r, 16)
-	if len(names) > maxColumns {
-		names = names[:maxColumns]
-		g.note += " Only the first candidates are shown."
+	if more := len(r.Candidates) - len(g.columns); more > 0 {
+		g.note += fmt.Sprintf(" The worst %d of %d candidates are shown.", len(g.columns), len(r.Candidates))
 	}
-	left, label := vg.Length(0), g.style(g.ink, textSize, draw.XRight, draw.YCenter)
+	left := vg.Length(0)
 	for _, l := range g.lines {
-		left = max(left, label.Width(l.label))
+		left = max(left, g.width(l.label))
 	}
-	cell := min(72, (plotWidth-left-8-8-8)/vg.Length(max(1, len(names))))
-	head, upright, wide := g.style(g.ink, textSize, draw.XCenter, draw.YBottom), false, vg.Length(0)
-	for _, n := range names {
-		wide = max(wide, head.Width(n))
+	const margin vg.Length = 8
+	each, above := lineHeight, left > 0.3*plotWidth || len(g.columns) > 4 // labels stand above their cells
+	if above {
+		left, each = -margin, 2*lineHeight+4
 	}
-	room := vg.Length(16)
-	if wide > cell-4 {
-		room, upright = wide+8, true
-		head.Rotation, head.XAlign, head.YAlign = math.Pi/2, draw.XLeft, draw.YCenter
-	}
+	cell := min(72, (plotWidth-left-3*margin)/vg.Length(max(1, len(g.columns))))
+	names, head := g.headings(r, cell-3)
 	note := g.style(g.muted, textSize, draw.XLeft, draw.YBottom)
-	foot := wrap(g.note, note, plotWidth-16)
+	foot := wrap(g.note, note, plotWidth-2*margin)
 	below := note.Height(foot) + 16
-	return drawing{height: room + matrixRow*vg.Length(len(g.lines)) + below, paint: func(c draw.Canvas) {
-		x := func(i int) vg.Length { return c.Min.X + 8 + left + 8 + cell*vg.Length(i) }
-		top := c.Max.Y - room
-		for i, n := range names {
-			at := vg.Point{X: x(i) + cell/2, Y: top + 4}
-			if upright {
-				at.X -= 1 // the letters' middle, not the line's
+	return drawing{{height: head + each*vg.Length(len(g.lines)) + below, paint: func(c draw.Canvas) {
+		x := func(i int) vg.Length { return c.Min.X + 2*margin + left + cell*vg.Length(i) }
+		top := c.Max.Y - head
+		for i, lines := range names {
+			for k, line := range lines {
+				g.write(c, g.ink, draw.XCenter, x(i)+cell/2, top+9+textSize*vg.Length(len(lines)-1-k), line)
 			}
-			c.FillText(head, at, n)
 		}
 		for i, l := range g.lines {
-			y := top - matrixRow*(vg.Length(i)+0.5)
-			if l.cells == nil {
-				heading := g.style(g.muted, textSize, draw.XRight, draw.YCenter)
-				c.FillText(heading, vg.Point{X: x(0) - 8, Y: y + 1}, l.label)
-				continue
+			y := top - each*vg.Length(i) - lineHeight/2
+			switch {
+			case above:
+				g.write(c, g.ink, draw.XLeft, x(0), y, l.label)
+				y -= lineHeight
+			case l.cells == nil:
+				g.write(c, g.muted, draw.XRight, x(0)-margin, y, l.label)
+			default:
+				g.write(c, g.ink, draw.XRight, x(0)-margin, y, l.label)
 			}
-			c.FillText(label, vg.Point{X: x(0) - 8, Y: y + 1}, l.label)
-			for k, v := range l.cells[:min(len(l.cells), len(names))] {
-				g.cell(c, v, vg.Rectangle{Min: vg.Point{X: x(k), Y: y - matrixRow/2}, Max: vg.Point{X: x(k + 1), Y: y + matrixRow/2}})
+			for k, candidate := range g.columns {
+				if l.cells != nil {
+					g.cell(c, l.cells[candidate], vg.Rectangle{Min: vg.Point{X: x(k), Y: y - lineHeight/2}, Max: vg.Point{X: x(k + 1), Y: y + lineHeight/2}})
+				}
 			}
 		}
-		c.FillText(note, vg.Point{X: c.Min.X + 8, Y: c.Min.Y + 6}, foot)
-	}}
+		c.FillText(note, vg.Point{X: c.Min.X + margin, Y: c.Min.Y + 6}, foot)
+	}}}
+}
+
+// headings are the names of the columns in one or two lines of a width, and the height that
+// they need.
+func (g matrix) headings(r model.Report, width vg.Length) (names [][]string, _ vg.Length) {
+	all, height := g.labels(r, 40), lineHeight
+	cut := func(s string) string {
+		short := s
+		for n := columns(s); n > 2 && g.width(short) > width; n-- {
+			short = middle(s, n)
+		}
+		return short
+	}
+	for _, i := range g.columns {
+		parts := strings.SplitAfter(all[i], "-")
+		first, k := parts[0], 1
+		for k < len(parts) && g.width(first+parts[k]) <= width {
+			first += parts[k]
+			k++
+		}
+		lines := []string{cut(first)}
+		if rest := strings.Join(parts[k:], ""); rest != "" {
+			lines, height = append(lines, cut(rest)), lineHeight+textSize
+		}
+		names = append(names, lines)
+	}
+	return names, height + 4
 }
 
 func (g matrix) cell(c draw.Canvas, v matrixCell, box vg.Rectangle) {
@@ -92,8 +131,7 @@ func (g matrix) cell(c draw.Canvas, v matrixCell, box vg.Rectangle) {
 		return
 	}
 	c.FillPolygon(shaded(g.fail, 0.06+0.5*v.shade), []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
-	size := min(8, (x1-x0)/2)
-	c.FillText(g.style(g.ink, size, draw.XCenter, draw.YCenter), vg.Point{X: (x0 + x1) / 2, Y: (y0+y1)/2 + size/10}, v.text)
+	g.write(c, g.ink, draw.XCenter, (x0+x1)/2, (y0+y1)/2, v.text)
 }
 
 // shaded lets the ground shine through a colour.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -17,13 +16,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Sizes in points.
+// Sizes in points, which are pixels on a phone: text is read there, too, and a page shows
+// several plots side by side where there is room.
 const (
-	plotWidth  vg.Length = 380
-	textSize   vg.Length = 10
-	titleSize  vg.Length = 12
-	lineHeight vg.Length = 15
-	pngDPI               = 160
+	plotWidth  vg.Length = 320
+	textSize   vg.Length = 11
+	titleSize  vg.Length = 13
+	lineHeight vg.Length = 16
+	pngDPI               = 190
 )
 
 // theme is the palette of a drawing, and how its text is written.
@@ -71,29 +71,29 @@ func page() theme {
 	return themeOf(func(i int) color.NRGBA { return color.NRGBA{R: uint8(markStep*i + markStep/2), A: 255} })
 }
 
-// drawing is a plot that knows its size.
-type drawing struct {
+// drawing is a plot: parts that stand below one another in files, and side by side where a
+// page has room.
+type drawing []part
+
+// part is a part of a drawing, as wide as a plot.
+type part struct {
 	height vg.Length
 	paint  func(draw.Canvas)
 }
 
 // figure draws one plot, and its title.
-func (t theme) figure(r model.Report, f model.Figure) (title, body drawing, err error) {
+func (t theme) figure(r model.Report, f model.Figure) (title part, body drawing, err error) {
 	all := figures()
 	i := slices.IndexFunc(all, func(k figure) bool { return k.name == f.Name })
 	if i < 0 {
 		return title, body, fmt.Errorf("reports: no plot is named %q: the names are those of Report.Figures", f.Name)
 	}
-	body = all[i].draw(t, r)
-	if body.paint == nil {
-		body = t.says("no data")
-	}
 	style := t.style(t.ink, titleSize, draw.XLeft, draw.YTop)
 	style.Font.Weight = xfont.WeightBold
 	text := wrap(t.title(r, f.Title), style, plotWidth-16)
-	return drawing{height: style.Height(text) + 14, paint: func(c draw.Canvas) {
+	return part{height: style.Height(text) + 14, paint: func(c draw.Canvas) {
 		c.FillText(style, vg.Point{X: c.Min.X + 8, Y: c.Max.Y - 8}, text)
-	}}, body, nil
+	}}, all[i].draw(t, r), nil
 }
 
 // title is a figure's title, with what stands in a picture for candidates' names.
@@ -108,17 +108,10 @@ func (t theme) title(r model.Report, title string) string {
 	return strings.NewReplacer(pairs...).Replace(title)
 }
 
-// says is a drawing of a word or two.
-func (t theme) says(words string) drawing {
-	return drawing{height: 90, paint: func(c draw.Canvas) {
-		c.FillText(t.style(t.muted, textSize+2, draw.XCenter, draw.YCenter), c.Center(), words)
-	}}
-}
-
 func (t theme) style(c color.Color, size vg.Length, x text.XAlignment, y text.YAlignment) text.Style {
 	f := plotFont
 	f.Size = size
-	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: font.DefaultCache}, t.standIns != nil}}
+	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: fonts()}, t.standIns != nil}}
 }
 
 // wrap breaks text into lines no wider than width.

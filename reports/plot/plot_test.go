@@ -23,7 +23,6 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/text"
-	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // crowd is a run of n candidates with long, alike and awkward names.
@@ -229,8 +228,8 @@ func TestPlotsOfExtremes(t *testing.T) {
 
 func TestTicks(t *testing.T) {
 	names := func(low, high float64) (s []string) {
-		for _, t := range roundTicks(low, high, 6, words.Setting) {
-			s = append(s, t.Label)
+		for _, t := range roundTicks(low, high, 6, shares) {
+			s = append(s, t.label)
 		}
 		return s
 	}
@@ -238,9 +237,9 @@ func TestTicks(t *testing.T) {
 	require.Equal(t, []string{"0%", "20%", "40%", "60%", "80%", "100%"}, names(0, 1))
 	require.Equal(t, []string{"95%", "96%", "97%", "98%", "99%", "100%"}, names(0.95, 1))
 	for _, c := range [][2]float64{{1, 2}, {3, 3.1}, {1, 1e9}, {0.5, 40}, {1e-3, 7}, {0, 0.003}, {0, 1.9e9}} {
-		all := []axis{positive("", c[0], c[1], words.USD), {low: c[0], high: c[1], ticks: roundTicks(c[0], c[1], 5, words.USD)}}
+		all := []axis{positive("", c[0], c[1], dollars), {low: c[0], high: c[1], ticks: roundTicks(c[0], c[1], 5, dollars)}}
 		if c[0] > 0 {
-			all = append(all, logarithmic("", c[0], c[1], words.USD))
+			all = append(all, logarithmic("", c[0], c[1], dollars))
 		}
 		for _, a := range all {
 			require.GreaterOrEqual(t, len(a.ticks), 2, c)
@@ -248,7 +247,7 @@ func TestTicks(t *testing.T) {
 			require.LessOrEqual(t, a.low, c[0])
 			require.GreaterOrEqual(t, a.high, c[1])
 			for _, tick := range a.ticks {
-				require.True(t, tick.Value >= a.low && tick.Value <= a.high*(1+1e-9), "%v: %v", c, tick)
+				require.True(t, tick.value >= a.low && tick.value <= a.high*(1+1e-9), "%v: %v", c, tick)
 			}
 		}
 	}

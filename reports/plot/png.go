@@ -15,6 +15,7 @@ import (
 
 	"git.sr.ht/~sbinet/gg"
 	xdraw "golang.org/x/image/draw"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
@@ -48,10 +49,7 @@ func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
 	if err != nil {
 		return err
 	}
-	img := picture(drawing{height: title.height + body.height, paint: func(c draw.Canvas) {
-		title.paint(c)
-		body.paint(draw.Crop(c, 0, 0, 0, -title.height))
-	}})
+	img := picture(append(drawing{title}, body...))
 	defer pixels.Put(img)
 	alt := f.Alt
 	if len(*t.standIns) > 0 {
@@ -80,7 +78,11 @@ func pngText(keyword, s string) []byte {
 // picture draws with vgimg, apart from how letters are fitted to pixels: gg's way
 // takes as long as everything else, and makes no difference where they are upright.
 func picture(d drawing) *image.RGBA {
-	size := image.Rect(0, 0, int(plotWidth.Dots(pngDPI)+0.5), int(d.height.Dots(pngDPI)+0.5))
+	height := vg.Length(0)
+	for _, p := range d {
+		height += p.height
+	}
+	size := image.Rect(0, 0, int(plotWidth.Dots(pngDPI)+0.5), int(height.Dots(pngDPI)+0.5))
 	img, _ := pixels.Get().(*image.RGBA)
 	if img == nil || cap(img.Pix) < 4*size.Dx()*size.Dy() {
 		img = image.NewRGBA(size)
@@ -90,7 +92,11 @@ func picture(d drawing) *image.RGBA {
 	ctx.SetInterpolator(xdraw.ApproxBiLinear)
 	ctx.SetLineCapButt()
 	ctx.InvertY()
-	d.paint(draw.New(vgimg.NewWith(vgimg.UseImageWithContext(img, ctx), vgimg.UseDPI(pngDPI))))
+	c := draw.New(vgimg.NewWith(vgimg.UseImageWithContext(img, ctx), vgimg.UseDPI(pngDPI)))
+	for _, p := range d {
+		p.paint(draw.Crop(c, 0, 0, c.Max.Y-p.height, 0))
+		c.Max.Y -= p.height
+	}
 	return img
 }
 

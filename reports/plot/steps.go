@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -26,14 +25,14 @@ func stepsTitle(r *model.Report) string {
 			low, high = min(low, m), max(high, m)
 		}
 	}
-	limit := words.Number(r.Run.Acceptance.MaxSteps)
+	text := words.Trimmed(low, 1)
 	switch {
 	case low > high:
-		return "No task was solved"
-	case words.Trimmed(low, 1) == words.Trimmed(high, 1):
-		return fmt.Sprintf("Solved tasks take %s steps on average, limit %s", words.Trimmed(low, 1), limit)
+		return ""
+	case text != words.Trimmed(high, 1):
+		text += " to " + words.Trimmed(high, 1)
 	}
-	return fmt.Sprintf("Solved tasks take %s to %s steps on average, limit %s", words.Trimmed(low, 1), words.Trimmed(high, 1), limit)
+	return fmt.Sprintf("Solved tasks take %s steps on average (limit %s)", text, words.Number(r.Run.Acceptance.MaxSteps))
 }
 
 func stepsAlt(r *model.Report) string {
@@ -50,13 +49,12 @@ func stepsAlt(r *model.Report) string {
 func (t theme) steps(r model.Report) drawing {
 	const most = 24 // longer episodes share the last bar
 	limit := r.Run.Acceptance.MaxSteps
-	last, any := int(math.Ceil(limit))+1, false
-	g := rows{theme: t, height: 36, lineLabel: "limit " + words.Number(limit)}
-	g.line = math.Floor(limit) + 0.5
+	last, longest := int(math.Ceil(limit))+1, 0
+	g := rows{theme: t, marks: 22, line: math.Floor(limit) + 0.5, lineLabel: "limit " + words.Number(limit)}
 	for i, c := range r.Candidates {
 		g.values = append(g.values, "–")
 		for _, s := range c.Steps {
-			any, last = true, max(last, s.Value)
+			longest = max(longest, s.Value)
 		}
 		for _, k := range c.Criteria {
 			if k.Name == "steps_per_solved" && k.Value != nil {
@@ -64,26 +62,21 @@ func (t theme) steps(r model.Report) drawing {
 			}
 		}
 	}
-	if !any {
-		return drawing{}
-	}
 	beyond := ""
-	if last > most {
+	if last = max(last, longest); last > most {
 		last, beyond = most, "+"
 	}
 	g.x = axis{label: "steps of a solved episode", low: 0.5, high: float64(last) + 0.5}
-	g.line = min(g.line, g.x.high)
 	for v := last; v >= 1; v -= 1 + last/13 {
-		g.x.ticks = append(g.x.ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v) + beyond})
+		g.x.ticks = append(g.x.ticks, tick{float64(v), fmt.Sprint(v) + beyond})
 		beyond = ""
 	}
 	slices.Reverse(g.x.ticks)
-	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
-		t.bars(c, t.stepBars(r.Candidates[i].Metrics, limit, last, x), y-g.height/2+4, g.height-10)
+	g.row = func(i int, c draw.Canvas, x scale, _ vg.Length) {
+		t.bars(c, t.stepBars(r.Candidates[i].Metrics, limit, last, x), c.Min.Y, g.marks)
 	}
-	g.key = []keyEntry{
-		{"within the limit", glyph(t.accent, draw.BoxGlyph{})},
-		{"beyond the limit", glyph(t.fail, draw.BoxGlyph{})},
+	if float64(longest) > limit {
+		g.key = []keyEntry{{"within the limit", glyph(t.accent, draw.BoxGlyph{})}, {"beyond the limit", glyph(t.fail, draw.BoxGlyph{})}}
 	}
 	return g.drawing(r)
 }

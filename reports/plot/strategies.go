@@ -48,7 +48,7 @@ func allPlotted(r *model.Report) (list []plotted, more int) {
 			if !slices.Contains(agents, e.Agent) {
 				agents = append(agents, e.Agent)
 			}
-			list = append(list, plotted{e, label(name, len(list), 24, seen), slices.Index(agents, e.Agent), i})
+			list = append(list, plotted{e, label(name, len(list), 22, seen), slices.Index(agents, e.Agent), i})
 		}
 	}
 	return list, more
@@ -65,15 +65,10 @@ func strategiesTitle(r *model.Report) string {
 			front = append(front, model.AgentName(e.Agent))
 		}
 	}
-	switch {
-	case len(front) == 0:
-		return "No trial has a result of every strategy"
-	case len(front) == 1:
-		return front[0] + " is alone on the front of " + c.Axes()
-	case len(front) == len(c.Results):
-		return fmt.Sprintf("All %d strategies are on the front of %s", len(front), c.Axes())
+	if len(front) == 0 {
+		return ""
 	}
-	return "On the front of " + c.Axes() + ": " + words.And(front)
+	return "Pareto-optimal in " + c.Axes() + ": " + words.And(front)
 }
 
 func strategiesAlt(r *model.Report) string {
@@ -88,11 +83,8 @@ func strategiesAlt(r *model.Report) string {
 		time, _ := view.Estimate("us", e.Time)
 		text += fmt.Sprintf(" %s %s (%s) for %s in %s", e.label, success, interval, cost, time)
 		if e.Front {
-			text += ", on the front"
+			text += ", Pareto-optimal"
 		}
-	}
-	if len(all) == 0 {
-		text += " no data"
 	}
 	if more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
@@ -104,40 +96,26 @@ func strategiesAlt(r *model.Report) string {
 // against how long it takes.
 func (t theme) strategies(r model.Report) drawing {
 	all, more := allPlotted(&r)
-	if len(all) == 0 {
-		return drawing{}
-	}
 	floor, seen := 1.0, map[string]bool{}
-	cost, time := scatter{label: "cost of an episode", format: axisUSD}, scatter{label: "time of an episode", format: words.Duration}
-	below := table{columns: []column{{"solved", 218, nil}, {"cost", 280, nil}, {"time", 332, nil}, {"front", 346, nil}}}
+	cost, time := scatter{label: "cost of an episode", format: dollars}, scatter{label: "time of an episode", format: durations}
 	for i, e := range all {
 		col, shape := t.mark(e)
+		name := t.label(e.label, i, 22, seen)
 		for _, p := range []struct {
 			*scatter
 			of *model.Estimate
 		}{{&cost, e.Cost}, {&time, e.Time}} {
 			if p.of != nil {
-				p.dots = append(p.dots, dot{col, shape, p.of.Value, e.Success.Value, p.of.Interval, e.Success.Interval, false})
+				p.dots = append(p.dots, dot{name: name, color: col, shape: shape, x: p.of.Value, y: e.Success.Value, xs: p.of.Interval, ys: e.Success.Interval})
 			}
 		}
 		floor = min(floor, lowEnd(e.Success))
-		line := tableLine{glyph(col, shape), t.label(e.label, i, 24, seen), nil}
-		for _, c := range []struct {
-			unit string
-			of   *model.Estimate
-		}{{"share", e.Success}, {"nano-USD", e.Cost}, {"us", e.Time}} {
-			text, _ := view.Estimate(c.unit, c.of)
-			line.cells = append(line.cells, text)
-		}
-		if e.Front {
-			line.cells = append(line.cells, "yes")
-		}
-		below.lines = append(below.lines, line)
 	}
+	var key []keyEntry
 	if more > 0 {
-		below.note = fmt.Sprintf("and %d more, in the tables", more)
+		key = append(key, keyEntry{fmt.Sprintf("%d more are in the tables", more), nil})
 	}
-	return t.scatters([]scatter{cost, time}, floor, below)
+	return t.scatters([]scatter{cost, time}, floor, key)
 }
 
 // mark has the colour of a strategy, and a shape that tells models apart: those of

@@ -20,11 +20,11 @@ func TestStrategyTitles(t *testing.T) {
 		winner     string
 		list       []model.StrategyResult
 	}{
-		{"none", "No trial has a result of every strategy", "", []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}},
-		{"winner", "a is alone on the front of success, cost and time", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
-		{"alone, but not shown", "a is alone on the front of success, cost and time", "", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
-		{"all", "All 2 strategies are on the front of success, cost and time", "", []model.StrategyResult{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
-		{"two of three, unpriced", "On the front of success and time: a and c", "", []model.StrategyResult{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
+		{"none", "", "", []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}},
+		{"winner", "Pareto-optimal in success, cost and time: a", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
+		{"alone, but not shown", "Pareto-optimal in success, cost and time: a", "", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
+		{"all", "Pareto-optimal in success, cost and time: a and b", "", []model.StrategyResult{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
+		{"two of three, unpriced", "Pareto-optimal in success and time: a and c", "", []model.StrategyResult{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			model.Front(c.list)
@@ -34,7 +34,6 @@ func TestStrategyTitles(t *testing.T) {
 		})
 	}
 	require.Empty(t, strategiesTitle((&model.Report{})))
-	require.Equal(t, "Success, cost and time of an episode by strategy: no data.", strategiesAlt((&model.Report{})))
 }
 
 // In a picture, names of other scripts are numbers, and a key says whose.

@@ -24,8 +24,12 @@ const svgFonts = `Liberation Sans, Arial, Helvetica, Noto Sans, Noto Sans CJK SC
 // drawn is a figure as SVG elements, whose colours are the variables of a page.
 type drawn struct {
 	model.Figure
-	titleHeight, height vg.Length
-	title, body         string
+	parts []drawnPart // the title first
+}
+
+type drawnPart struct {
+	height   float64
+	elements string
 }
 
 func drawSVG(r model.Report, f model.Figure) (drawn, error) {
@@ -34,18 +38,31 @@ func drawSVG(r model.Report, f model.Figure) (drawn, error) {
 	if err != nil {
 		return drawn{}, err
 	}
-	return drawn{f, title.height, body.height, t.svg(title), t.svg(body)}, nil
+	d := drawn{Figure: f}
+	for _, p := range append(drawing{title}, body...) {
+		d.parts = append(d.parts, drawnPart{p.height.Points(), t.svg(p)})
+	}
+	return d, nil
 }
 
-// Inline returns a plot to be placed inside an HTML page.
+// Inline returns a plot to be placed inside an HTML page: an element of class "plot" with
+// one or more svg elements, each 320 units wide and with text of 11 units, so that it is
+// read at the width of a phone; a page shows them side by side where it has room.
 func Inline(r model.Report, f model.Figure) (string, error) {
 	d, err := drawSVG(r, f)
-	return d.inline(), err
+	if err != nil {
+		return "", err
+	}
+	return d.inline(), nil
 }
 
 func (d drawn) inline() string {
-	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s" font-size="10">`+"\n%s</svg>",
-		short(plotWidth.Points()), short(d.height.Points()), words.HTML(d.Alt), svgFonts, d.body)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div class="plot" role="img" aria-label="%s">`, words.HTML(d.Alt))
+	for _, p := range d.parts[1:] {
+		fmt.Fprintf(&b, "<svg viewBox=\"0 0 %s %s\" font-size=\"%s\" aria-hidden=\"true\">\n%s</svg>", short(plotWidth.Points()), short(p.height), short(textSize.Points()), p.elements)
+	}
+	return b.String() + "</div>"
 }
 
 // WriteSVG writes a stand-alone file that tells its text alternative itself. Text stays
@@ -70,27 +87,31 @@ var fileColours = sync.OnceValue(func() *strings.Replacer {
 })
 
 func (d drawn) write(w io.Writer) error {
+	var body strings.Builder
+	height := 0.0
+	for _, p := range d.parts {
+		fmt.Fprintf(&body, "<g transform=\"translate(0, %s)\">\n%s</g>\n", short(height), p.elements)
+		height += p.height
+	}
 	_, err := fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" width="%[1]spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" role="img" aria-labelledby="title desc" font-family="%[3]s" font-size="10">
-<title id="title">%[4]s</title>
-<desc id="desc">%[5]s</desc>
+<svg xmlns="http://www.w3.org/2000/svg" width="%[1]spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" role="img" aria-labelledby="title desc" font-family="%[3]s" font-size="%[4]s">
+<title id="title">%[5]s</title>
+<desc id="desc">%[6]s</desc>
 <rect width="100%%" height="100%%" fill="#FFFFFF"/>
-%[6]s<g transform="translate(0, %[7]s)">
-%[8]s</g>
-</svg>
-`, short(plotWidth.Points()), short((d.titleHeight + d.height).Points()), svgFonts, words.HTML(d.Title), words.HTML(d.Alt), fileColours().Replace(d.title), short(d.titleHeight.Points()), fileColours().Replace(d.body))
+%[7]s</svg>
+`, short(plotWidth.Points()), short(height), svgFonts, short(textSize.Points()), words.HTML(d.Title), words.HTML(d.Alt), fileColours().Replace(body.String()))
 	if err != nil {
 		return fmt.Errorf("reports: plot %s: %w", d.Name, err)
 	}
 	return nil
 }
 
-// svg is a drawing's elements as vgsvg writes them, with attributes instead of
+// svg is the elements of a part as vgsvg writes them, with attributes instead of
 // styles, variables instead of colours, and text that takes the width it was measured
 // with, whatever the viewer's font.
-func (t theme) svg(d drawing) string {
-	c := vgsvg.New(plotWidth, d.height)
-	d.paint(draw.New(c))
+func (t theme) svg(p part) string {
+	c := vgsvg.New(plotWidth, p.height)
+	p.paint(draw.New(c))
 	var b bytes.Buffer
 	_, _ = c.WriteTo(&b) // a buffer does not fail
 	_, body, _ := strings.Cut(b.String(), "\n<g ")
@@ -125,7 +146,7 @@ func (t theme) attributes(out *strings.Builder, style, rest string) {
 		case name == "font-size":
 			value = strings.TrimSuffix(value, "px")
 			size, _ := strconv.ParseFloat(value, 64)
-			if f.Size = vg.Points(size); value == "10" {
+			if f.Size = vg.Points(size); f.Size == textSize {
 				continue
 			}
 		case strings.HasPrefix(value, "#") && err == nil:

@@ -11,11 +11,12 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// How many tasks the heat map shows: all of up to maxHeat, of more the
-// hardest, below the tiers.
+// The heat map shows runs of at least minHeat tasks, whose table is long: at most maxTiers
+// tiers, and the someHot hardest tasks.
 const (
-	maxHeat = 40
-	someHot = 24
+	minHeat  = 100
+	maxTiers = 6
+	someHot  = 8
 )
 
 // add sums the results of two cells.
@@ -48,42 +49,23 @@ func heat(c model.Cell) matrixCell {
 
 // tasksTitle counts scripted tasks only if there are no others.
 func tasksTitle(r *model.Report) string {
-	never, always, n, noun := 0, 0, 0, "task"
+	always, n, noun := 0, 0, "task"
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t model.Task) bool { return t.Scripted })
 	if len(tasks) == 0 {
 		tasks, noun = r.Tasks, "scripted task"
 	}
 	for _, t := range tasks {
-		all := all(t)
-		if all.Scored == 0 {
-			continue
-		}
-		n++
-		switch all.Solved {
-		case 0:
-			never++
-		case all.Scored:
-			always++
+		if all := all(t); all.Scored > 0 {
+			n++
+			if all.Solved == all.Scored {
+				always++
+			}
 		}
 	}
-	switch {
-	case n == 0:
-		return "No task has a result"
-	case always == n:
-		return "Every task is always solved"
-	case never == n:
-		return "No task is ever solved"
-	case never == 0:
-		return fmt.Sprintf("Every task is solved at times, %s of %s always", words.Thousands(int64(always)), words.Thousands(int64(n)))
+	if n < minHeat {
+		return ""
 	}
-	return fmt.Sprintf("%s of %s never solved, %s always", words.Thousands(int64(never)), words.Plural(n, noun)+are(never), words.Thousands(int64(always)))
-}
-
-func are(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
+	return fmt.Sprintf("%s of %s are always solved", words.Thousands(int64(always)), words.Plural(n, noun))
 }
 
 func tasksAlt(r *model.Report) string {
@@ -137,35 +119,29 @@ func hardest(r *model.Report, n int) []model.Task {
 
 // tasks is a heat map of the share solved, candidates × tasks.
 func (t theme) tasks(r model.Report) drawing {
-	if !slices.ContainsFunc(r.Tasks, func(t model.Task) bool { return all(t).Scored > 0 }) {
-		return drawing{}
-	}
-	g := matrix{theme: t, note: "Share of episodes solved, in percent; the stronger the red, the fewer. –: no result."}
-	add := func(tasks []model.Task) {
+	g := matrix{theme: t, note: "Percentage of episodes solved. Darker means fewer; – means no result."}
+	tiers := tiers(&r)
+	g.columns = worst(maxColumns, len(r.Candidates), func(i int) (failed float64) {
+		for _, t := range tiers {
+			failed += float64(t.Cells[i].Scored - t.Cells[i].Solved)
+		}
+		return failed
+	})
+	add := func(heading string, tasks []model.Task) {
+		g.lines = append(g.lines, matrixLine{label: heading})
 		seen := map[string]bool{}
 		for i, k := range tasks {
-			l := matrixLine{label: t.label(cmp.Or(k.ID, "no tier"), i, 19, seen)}
+			l := matrixLine{label: t.label(cmp.Or(k.ID, "no tier"), i, 14, seen)}
 			for _, c := range k.Cells {
 				l.cells = append(l.cells, heat(c))
 			}
 			g.lines = append(g.lines, l)
 		}
 	}
-	tiers := tiers(&r)
-	if len(r.Tasks) > maxHeat || len(tiers) > 1 {
-		g.lines = append(g.lines, matrixLine{label: "by tier"})
-		add(tiers[:min(len(tiers), maxHeat)])
+	if len(tiers) > 1 {
+		add("by tier", tiers[:min(len(tiers), maxTiers)])
 	}
-	switch {
-	case len(r.Tasks) > maxHeat:
-		hardest := hardest(&r, someHot)
-		g.lines = append(g.lines, matrixLine{label: fmt.Sprintf("hardest %d", len(hardest))})
-		add(hardest)
-	case len(g.lines) > 0:
-		g.lines = append(g.lines, matrixLine{label: "by task"})
-		add(r.Tasks)
-	default:
-		add(r.Tasks)
-	}
+	hardest := hardest(&r, someHot)
+	add(fmt.Sprintf("hardest %d", len(hardest)), hardest)
 	return g.drawing(r)
 }

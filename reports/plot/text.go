@@ -7,7 +7,10 @@ import (
 	"sync"
 	"unicode"
 
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/width"
@@ -21,6 +24,22 @@ import (
 // plotFont is what text is drawn with in pictures, and measured with everywhere. It
 // has Latin, Greek and Cyrillic letters.
 var plotFont = font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}
+
+// fonts has it upright and bold, and parses them on first use.
+var fonts = sync.OnceValue(func() *font.Cache {
+	var all font.Collection
+	for _, f := range []struct {
+		xfont.Weight
+		ttf []byte
+	}{{xfont.WeightNormal, liberationsansregular.TTF}, {xfont.WeightBold, liberationsansbold.TTF}} {
+		face, err := opentype.Parse(f.ttf)
+		if err != nil {
+			panic(err) // the fonts are part of the program
+		}
+		all = append(all, font.Face{Font: font.Font{Typeface: plotFont.Typeface, Variant: plotFont.Variant, Weight: f.Weight}, Face: face})
+	}
+	return font.NewCache(all)
+})
 
 // textRenderer measures and places the text of plots. In a picture it writes what
 // the font lacks as \u{…}; elsewhere the viewer's fonts have it.
@@ -67,7 +86,7 @@ func (h textRenderer) shown(s string) string {
 // textWidth is the width of a line; what the font lacks takes about the width that
 // it has in another.
 func textWidth(s string, f font.Font) vg.Length {
-	face, lacking := font.DefaultCache.Lookup(f, f.Size), 0
+	face, lacking := fonts().Lookup(f, f.Size), 0
 	known := strings.Map(func(r rune) rune {
 		if hasGlyph(face, r) {
 			return r
@@ -118,7 +137,7 @@ func hasGlyph(face font.Face, r rune) bool {
 // drawable says that a picture can show s as it is: its font has every letter, and
 // all run from left to right.
 func drawable(s string) bool {
-	face := font.DefaultCache.Lookup(plotFont, textSize)
+	face := fonts().Lookup(plotFont, textSize)
 	return strings.IndexFunc(s, func(r rune) bool {
 		p, _ := bidi.LookupRune(r)
 		c := p.Class()

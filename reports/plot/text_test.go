@@ -30,7 +30,7 @@ func TestWidths(t *testing.T) {
 // wide as it was measured.
 func TestSVGElements(t *testing.T) {
 	p := page()
-	lines := strings.Split(p.svg(drawing{height: 50, paint: func(c draw.Canvas) {
+	lines := strings.Split(p.svg(part{height: 50, paint: func(c draw.Canvas) {
 		c.StrokeLine2(draw.LineStyle{Color: p.ink, Width: 1.5, Dashes: []vg.Length{4, 3}}, 0, 0, 10, 20.125)
 		c.FillPolygon(shaded(p.fail, 0.06), []vg.Point{{X: 1, Y: 2}, {X: 3, Y: 4}, {X: 5, Y: 6}})
 		style := p.style(p.series[3], 8, draw.XRight, draw.YBottom)

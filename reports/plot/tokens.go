@@ -23,47 +23,51 @@ type tokenClass struct {
 
 func tokenClasses() []tokenClass {
 	return []tokenClass{
-		{"fresh input", func(m *model.Metrics) *int64 { return m.TokensIn }, func(t theme) fill { return fill{color: t.accent} }},
-		{"cache read", func(m *model.Metrics) *int64 { return m.TokensCacheRead }, func(t theme) fill { return fill{t.accent, true, false} }},
+		{"uncached input", func(m *model.Metrics) *int64 { return m.TokensIn }, func(t theme) fill { return fill{color: t.accent} }},
+		{"cached input", func(m *model.Metrics) *int64 { return m.TokensCacheRead }, func(t theme) fill { return fill{t.accent, true, false} }},
 		{"cache write", func(m *model.Metrics) *int64 { return m.TokensCacheWrite }, func(t theme) fill { return fill{t.accent, true, true} }},
 		{"output", func(m *model.Metrics) *int64 { return m.TokensOut }, func(t theme) fill { return fill{color: t.second} }},
 		{"reasoning", func(m *model.Metrics) *int64 { return m.TokensReasoning }, func(t theme) fill { return fill{t.second, true, false} }},
 	}
 }
 
-// tokens sums the known classes, and counts them.
-func tokens(m *model.Metrics) (sum int64, known int) {
+// tokens sums the means per episode of the known classes, and counts these.
+func tokens(m *model.Metrics) (sum float64, known int) {
+	if m.Episodes == 0 {
+		return 0, 0
+	}
 	for _, k := range tokenClasses() {
 		if n := k.of(m); n != nil {
-			sum, known = sum+*n, known+1
+			sum, known = sum+float64(*n)/float64(m.Episodes), known+1
 		}
 	}
 	return sum, known
 }
 
-// allTokens is their words.Number, "≥ 1.2 M" where some are unknown.
-func allTokens(m *model.Metrics) string {
+// tokensOf is the mean of an episode, "≥ 1,840" where some classes are unknown.
+func tokensOf(m *model.Metrics) string {
 	sum, known := tokens(m)
 	switch known {
 	case 0:
-		return "?"
+		return "unknown"
 	case len(tokenClasses()):
-		return scaled(float64(sum))
+		return wholeTokens(sum)
 	}
-	return "≥ " + scaled(float64(sum))
+	return "≥ " + wholeTokens(sum)
 }
+
+func wholeTokens(v float64) string { return words.Thousands(int64(math.Round(v))) }
 
 func tokensTitle(r *model.Report) string {
 	var read, input, n int64
 	least, most := math.Inf(1), math.Inf(-1)
 	for i := range r.Candidates {
 		m := &r.Candidates[i].Metrics
-		sum, known := tokens(m)
-		if known == 0 || m.Episodes == 0 {
+		each, known := tokens(m)
+		if known == 0 {
 			continue
 		}
 		n++
-		each := float64(sum) / float64(m.Episodes)
 		least, most = min(least, each), max(most, each)
 		if m.TokensCacheRead != nil && m.TokensIn != nil {
 			read, input = read+*m.TokensCacheRead, input+*m.TokensIn+*m.TokensCacheRead
@@ -73,15 +77,14 @@ func tokensTitle(r *model.Report) string {
 		}
 	}
 	if n == 0 {
-		return "No provider reported tokens"
+		return ""
 	}
-	title := "An episode takes " + scaled(least)
-	if scaled(least) != scaled(most) {
-		title += " to " + scaled(most)
+	title := "Tokens per episode: " + wholeTokens(least)
+	if wholeTokens(least) != wholeTokens(most) {
+		title += " to " + wholeTokens(most)
 	}
-	title += " tokens"
-	if words.Percent(float64(read)/float64(max(1, input))) != "0.0%" {
-		title += fmt.Sprintf(", %s of the input from a cache", words.Percent(float64(read)/float64(input)))
+	if cached := words.Percent(float64(read) / float64(max(1, input))); cached != words.Percent(0) {
+		title += fmt.Sprintf(" (%s of the input cached)", cached)
 	}
 	return title
 }
@@ -99,46 +102,41 @@ func tokensAlt(r *model.Report) string {
 	})
 }
 
-// tokens stacks the classes of all episodes; what is unknown is a box with a
-// question mark, of no length.
+// tokens stacks the classes of a mean episode; what is unknown is a box with a question
+// mark, of no length.
 func (t theme) tokens(r model.Report) drawing {
-	g := rows{theme: t, height: 26, line: math.NaN()}
-	any, most := false, 1.0
+	g, most := rows{theme: t, marks: 14, line: math.NaN()}, 1.0
+	seen, unknown := map[string]bool{}, false
 	for i := range r.Candidates {
 		m := &r.Candidates[i].Metrics
 		sum, known := tokens(m)
-		any, most = any || known > 0, max(most, float64(sum))
-		g.values = append(g.values, allTokens(m))
-	}
-	if !any {
-		return drawing{}
-	}
-	g.x = axis{label: "tokens of all episodes", high: 1.1 * most, ticks: roundTicks(0, 1.1*most, 5, scaled)}
-	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
-		var at int64
-		unknown := 0
+		most, unknown, g.values = max(most, sum), unknown || known < len(tokenClasses()), append(g.values, tokensOf(m))
 		for _, k := range tokenClasses() {
-			n := k.of(&r.Candidates[i].Metrics)
-			if n == nil {
-				unknown++
-				continue
-			}
-			k.fill(t).draw(c, vg.Rectangle{Min: vg.Point{X: x(float64(at)), Y: y - 7}, Max: vg.Point{X: x(float64(at + *n)), Y: y + 7}})
-			at += *n
-		}
-		if unknown > 0 {
-			t.unknown(c, vg.Point{X: x(float64(at)) + 3, Y: y})
+			n := k.of(m)
+			seen[k.name] = seen[k.name] || n != nil && *n > 0
 		}
 	}
-	unknown := false
-	for i := range r.Candidates {
-		_, known := tokens(&r.Candidates[i].Metrics)
-		unknown = unknown || known < len(tokenClasses())
+	g.x = axis{label: "mean tokens of an episode", high: 1.1 * most, ticks: roundTicks(0, 1.1*most, 5, counts)}
+	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
+		m, at := &r.Candidates[i].Metrics, 0.0
+		_, known := tokens(m)
+		for _, k := range tokenClasses() {
+			if n := k.of(m); n != nil && m.Episodes > 0 {
+				to := at + float64(*n)/float64(m.Episodes)
+				k.fill(t).draw(c, vg.Rectangle{Min: vg.Point{X: x(at), Y: y - 7}, Max: vg.Point{X: x(to), Y: y + 7}})
+				at = to
+			}
+		}
+		if known < len(tokenClasses()) {
+			t.unknown(c, vg.Point{X: x(at) + 3, Y: y})
+		}
 	}
 	for _, k := range tokenClasses() {
-		g.key = append(g.key, keyEntry{k.name, func(c draw.Canvas, at vg.Point) {
-			k.fill(t).draw(c, vg.Rectangle{Min: vg.Point{X: at.X - 6, Y: at.Y - 4}, Max: vg.Point{X: at.X + 6, Y: at.Y + 4}})
-		}})
+		if seen[k.name] {
+			g.key = append(g.key, keyEntry{k.name, func(c draw.Canvas, at vg.Point) {
+				k.fill(t).draw(c, vg.Rectangle{Min: vg.Point{X: at.X - 6, Y: at.Y - 4}, Max: vg.Point{X: at.X + 6, Y: at.Y + 4}})
+			}})
+		}
 	}
 	if unknown {
 		g.key = append(g.key, keyEntry{"more, not reported", func(c draw.Canvas, at vg.Point) { t.unknown(c, vg.Point{X: at.X - 5, Y: at.Y}) }})
@@ -151,7 +149,7 @@ func (t theme) unknown(c draw.Canvas, at vg.Point) {
 	c.StrokeLines(draw.LineStyle{Color: t.muted, Width: 0.75, Dashes: []vg.Length{2, 2}}, []vg.Point{
 		{X: at.X, Y: at.Y - 5}, {X: at.X + 10, Y: at.Y - 5}, {X: at.X + 10, Y: at.Y + 5}, {X: at.X, Y: at.Y + 5}, {X: at.X, Y: at.Y - 5},
 	})
-	c.FillText(t.style(t.ink, 8, draw.XCenter, draw.YCenter), vg.Point{X: at.X + 5, Y: at.Y + 1}, "?")
+	t.write(c, t.ink, draw.XCenter, at.X+5, at.Y, "?")
 }
 
 // fill is how an area is told from another: by colour, and by lines that rise, or
@@ -180,17 +178,4 @@ func (f fill) draw(c draw.Canvas, box vg.Rectangle) {
 		}
 	}
 	c.StrokeLines(draw.LineStyle{Color: f.color, Width: 1}, outline)
-}
-
-// scaled writes a number with three digits: 950, 1.2 k, 34.5 M.
-func scaled(v float64) string {
-	for _, s := range []struct {
-		unit string
-		of   float64
-	}{{" E", 1e18}, {" P", 1e15}, {" T", 1e12}, {" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
-		if v >= s.of*0.9995 {
-			return words.Trimmed(v/s.of, max(0, 2-int(math.Log10(max(1, v/s.of))))) + s.unit
-		}
-	}
-	return words.Trimmed(v, 0)
 }

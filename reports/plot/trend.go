@@ -17,7 +17,6 @@ import (
 // Sizes of the panels of a trend, in points, and how many candidates it shows.
 const (
 	trendPanel      vg.Length = 92
-	trendFoot       vg.Length = 14
 	trendMargin     vg.Length = 46 // for the labels of all panels, which stand below one another
 	trendCandidates           = 8
 )
@@ -45,29 +44,15 @@ func (t theme) trend(r model.Report) drawing {
 		l.index[c.Name] = i
 	}
 	l.choose(r)
-	type panel struct {
-		view.TrendMetric
-		list []trend.Series
-	}
-	var panels []panel
+	var d drawing
 	for _, m := range view.TrendMetrics() {
 		list := slices.DeleteFunc(slices.Clone(r.Trend), func(s trend.Series) bool { return s.Metric != m.Name || !slices.Contains(l.shown, s.Candidate) })
 		if len(list) > 0 {
-			panels = append(panels, panel{m, list})
+			d = append(d, part{trendPanel + lineHeight, func(c draw.Canvas) { l.panel(draw.Crop(c, 8, -14, lineHeight, 0), m, list) }})
 		}
-	}
-	if len(panels) == 0 {
-		return drawing{}
 	}
 	foot, key := t.key(l.key(r))
-	foot += trendFoot + 4
-	return drawing{height: trendPanel*vg.Length(len(panels)) + foot, paint: func(c draw.Canvas) {
-		for i, p := range panels {
-			below := trendPanel * vg.Length(len(panels)-1-i)
-			l.panel(draw.Crop(c, 8, -14, foot+below, -trendPanel*vg.Length(i)), p.TrendMetric, p.list, below == 0)
-		}
-		key(c)
-	}}
+	return append(d, part{foot, key})
 }
 
 // choose picks the candidates that are drawn: those with changes first.
@@ -128,8 +113,8 @@ func cutLine(col color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: col, Width: 1.25, Dashes: []vg.Length{4, 2}}
 }
 
-// panel draws one metric, with the dates if it is the last.
-func (l *timeline) panel(c draw.Canvas, m view.TrendMetric, list []trend.Series, last bool) {
+// panel draws one metric.
+func (l *timeline) panel(c draw.Canvas, m view.TrendMetric, list []trend.Series) {
 	c.FillText(l.style(l.ink, textSize, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X, Y: c.Max.Y - 4}, m.Title)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range list {
@@ -141,17 +126,11 @@ func (l *timeline) panel(c draw.Canvas, m view.TrendMetric, list []trend.Series,
 		}
 	}
 	y := trendAxis(m, low, high)
-	var texts []string
-	for _, tick := range y.ticks {
-		texts = append(texts, tick.Label)
-	}
 	x := axis{low: -0.5, high: float64(len(l.runs)) - 0.5}
-	l.chart(draw.Crop(c, trendMargin-l.widest(texts), 0, 4, -lineHeight-3), x, y, func(c draw.Canvas, x, y scale) {
+	l.chart(draw.Crop(c, trendMargin-l.widest(y.ticks), 0, 4, -lineHeight-3), x, y, func(c draw.Canvas, x, y scale) {
 		c.StrokeLine2(draw.LineStyle{Color: l.grid, Width: 1}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 		l.draw(c, list, m, x, y)
-		if last {
-			l.dates(c, x)
-		}
+		l.dates(c, x)
 	})
 }
 
@@ -162,7 +141,12 @@ func trendAxis(m view.TrendMetric, low, high float64) axis {
 		room, top = 0.01, 1
 	}
 	low, high = max(0, low-room), min(top, high+room)
-	return axis{low: low, high: high, ticks: roundTicks(low, high, 4, m.Format)}
+	return axis{low: low, high: high, ticks: roundTicks(low, high, 4, func(values []float64) (labels []string) {
+		for _, v := range values {
+			labels = append(labels, m.Format(v))
+		}
+		return labels
+	})}
 }
 
 // dates writes the days of up to five runs below the axis.
@@ -218,7 +202,7 @@ func (l *timeline) change(c draw.Canvas, s trend.Series, ch view.Shift, x vg.Len
 		col = l.pass
 	}
 	c.StrokeLine2(cutLine(col), x, c.Min.Y, x, c.Max.Y)
-	style, at := l.style(col, textSize-1, draw.XLeft, draw.YTop), vg.Point{X: x + 3, Y: c.Max.Y + lineHeight - 3 - vg.Length(row%2)*(textSize+1)}
+	style, at := l.style(col, textSize, draw.XLeft, draw.YTop), vg.Point{X: x + 3, Y: c.Max.Y + lineHeight - 3 - vg.Length(row%2)*(textSize+1)}
 	text := ch.Format(ch.Before) + " → " + ch.Format(ch.After)
 	if len(l.shown) > 1 {
 		text = l.names[l.index[s.Candidate]] + " " + text

@@ -217,7 +217,7 @@ func TestTrendTicks(t *testing.T) {
 			require.Less(t, a.low, a.high)
 			require.LessOrEqual(t, a.low, c.low)
 			require.GreaterOrEqual(t, a.high, c.high)
-			require.GreaterOrEqual(t, a.ticks[0].Value, a.low-1e-9)
+			require.GreaterOrEqual(t, a.ticks[0].value, a.low-1e-9)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -12,25 +14,34 @@ import (
 )
 
 func validityTitle(r *model.Report) string {
-	clear, judged, threshold := 0, 0, words.Setting(r.Run.Acceptance.MinValid)
+	var judged []model.Criterion
+	pass, low, high := 0, 1.0, 0.0
 	for _, c := range r.Candidates {
 		for _, k := range c.Criteria {
-			if k.Name == "valid_json" {
-				judged++
-				if k.Verdict == stat.Pass {
-					clear++
-				}
+			if k.Name != "valid_json" || k.Value == nil {
+				continue
+			}
+			if low, high = min(low, *k.Value), max(high, *k.Value); k.Verdict != stat.NotJudged {
+				judged = append(judged, k)
+			}
+			if k.Verdict == stat.Pass {
+				pass++
 			}
 		}
 	}
-	the := r.Protocols()
+	kind, _, _ := strings.Cut(model.ValidTitle(r.AllContractual()), " ")
+	needs := words.Setting(r.Run.Acceptance.MinValid)
 	switch {
-	case judged == 0:
-		return "Nobody's validity was judged"
-	case clear == 0:
-		return fmt.Sprintf("No candidate is shown to keep %s in %s of turns", the, threshold)
+	case low > high:
+		return ""
+	case len(judged) == 0 && low == high:
+		return fmt.Sprintf("%s turns: %s", kind, words.Percent(low))
+	case len(judged) == 0:
+		return fmt.Sprintf("%s turns: %s to %s", kind, words.Percent(low), words.Percent(high))
+	case len(r.Candidates) == 1:
+		return fmt.Sprintf("%s in ≥ %s of turns: %s", kind, needs, words.Word(judged[0].Verdict))
 	}
-	return words.UpperFirst(model.Of(clear, judged, "keeps", "keep")) + fmt.Sprintf(" %s in %s of turns", the, threshold)
+	return fmt.Sprintf("%s in ≥ %s of turns: %d of %s", kind, needs, pass, words.Plural(len(r.Candidates), "candidate"))
 }
 
 func validityAlt(r *model.Report) string {
@@ -46,32 +57,31 @@ func validityAlt(r *model.Report) string {
 
 // validity shows the share of contract-valid first outputs with its interval.
 func (t theme) validity(r model.Report) drawing {
-	found, low := make([]model.Criterion, len(r.Candidates)), r.Run.Acceptance.MinValid
-	any := false
-	g := rows{theme: t, height: 26, line: r.Run.Acceptance.MinValid}
+	found, low, seen := make([]model.Criterion, len(r.Candidates)), 1.0, map[stat.Verdict]bool{}
+	g := rows{theme: t, marks: 12, line: math.NaN()}
 	for i, c := range r.Candidates {
 		g.values = append(g.values, "–")
 		for _, k := range c.Criteria {
-			if k.Name == "valid_json" && k.Interval != nil {
-				found[i], any, low = k, true, min(low, k.Interval.Low)
-				g.values[i] = k.ValueText()
+			if k.Name != "valid_json" || k.Interval == nil {
+				continue
+			}
+			found[i], low, seen[k.Verdict], g.values[i] = k, min(low, k.Interval.Low), true, k.ValueText()
+			if k.Verdict != stat.NotJudged {
+				g.line, g.lineLabel, low = k.Threshold, k.NeedsText(), min(low, k.Threshold)
 			}
 		}
 	}
-	if !any {
-		return drawing{}
-	}
 	g.x = shareAxis(words.LowerFirst(model.ValidTitle(r.AllContractual())), low)
-	g.lineLabel = "needs " + words.Setting(g.line)
 	g.row = func(i int, c draw.Canvas, x scale, y vg.Length) {
 		if k := found[i]; k.Interval != nil {
 			col, shape := t.look(k.Verdict)
 			t.band(c, col, shape, x(k.Interval.Low), x(*k.Value), x(k.Interval.High), y)
 		}
 	}
-	for _, v := range []stat.Verdict{stat.Pass, stat.Inconclusive, stat.Fail} {
-		col, shape := t.look(v)
-		g.key = append(g.key, keyEntry{words.Word(v), glyph(col, shape)})
+	for _, v := range []stat.Verdict{stat.Pass, stat.Inconclusive, stat.Fail, stat.NotJudged} {
+		if col, shape := t.look(v); seen[v] {
+			g.key = append(g.key, keyEntry{words.Word(v), glyph(col, shape)})
+		}
 	}
 	g.key = append(g.key, keyEntry{r.Intervals() + " interval", stroke(draw.LineStyle{Color: t.muted, Width: 2}, 5, 0)})
 	return g.drawing(r)

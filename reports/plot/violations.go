@@ -12,7 +12,7 @@ import (
 )
 
 // maxCodes bounds the violations shown; the others are summed.
-const maxCodes = 12
+const maxCodes = 6
 
 // violationRow is how often a violation occurred in the turns of each candidate.
 type violationRow struct {
@@ -63,13 +63,10 @@ func violationsTitle(r *model.Report) string {
 		turns += c.Turns
 	}
 	all := violations(r)
-	switch {
-	case turns == 0:
-		return "No turn was judged"
-	case len(all) == 0:
-		return "No turn broke " + r.Protocols()
+	if turns == 0 || len(all) == 0 {
+		return ""
 	}
-	return fmt.Sprintf("Most frequent violation: %s, %s in %s", words.Brief(all[0].code, 48), words.Thousands(int64(all[0].sum())), words.Plural(turns, "turn"))
+	return fmt.Sprintf("Most frequent violation: %s (%s of %s)", words.Brief(all[0].code, 36), words.Thousands(int64(all[0].sum())), words.Plural(turns, "turn"))
 }
 
 func violationsAlt(r *model.Report) string {
@@ -88,22 +85,18 @@ func violationsAlt(r *model.Report) string {
 // breaches is a table of violations per hundred turns, by code and candidate.
 func (t theme) breaches(r model.Report) drawing {
 	all := violations(&r)
-	if len(all) == 0 {
-		if slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.Turns > 0 }) {
-			return t.says("none")
-		}
-		return drawing{}
-	}
-	g := matrix{theme: t, note: "Violations in a hundred turns; the stronger the red, the more. –: no turns."}
-	most := 0.0
+	g := matrix{theme: t, note: "Violations per 100 turns. Darker means more; – means no turns."}
+	most, sums := 0.0, make([]float64, len(r.Candidates))
 	for _, v := range all {
 		for i, n := range v.n {
-			most = max(most, float64(n)/float64(max(1, r.Candidates[i].Turns)))
+			each := float64(n) / float64(max(1, r.Candidates[i].Turns))
+			most, sums[i] = max(most, each), sums[i]+each
 		}
 	}
+	g.columns = worst(maxColumns, len(sums), func(i int) float64 { return sums[i] })
 	seen := map[string]bool{}
 	for i, v := range all {
-		l := matrixLine{label: t.label(v.code, i, 27, seen)}
+		l := matrixLine{label: t.label(v.code, i, 44, seen)}
 		for i, n := range v.n {
 			turns := r.Candidates[i].Turns
 			if turns == 0 {

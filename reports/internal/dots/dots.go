@@ -87,7 +87,7 @@ func Round(low, high, step float64) (values []float64) {
 
 // at is the place of a value, with room for half a label on both sides.
 func (p Plot) at(v float64) string {
-	return words.Trimmed(6+88*(v-p.low)/(p.high-p.low), 2) + "%"
+	return words.Coordinate(6+88*(v-p.low)/(p.high-p.low), 2) + "%"
 }
 
 // Scale is the head of the column: the threshold, such as "≥ 95%", above the labels of the
