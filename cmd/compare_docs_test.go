@@ -34,7 +34,8 @@ func TestCompareDocs(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(block[2]) {
-			args := strings.Fields(strings.TrimSpace(line))
+			line, _, _ = strings.Cut(line, " # ")
+			args := strings.Fields(line)
 			code, stdout, stderr := runCupel(args[1:]...)
 			want := exit.Accepted
 			switch {
