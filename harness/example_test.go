@@ -9,24 +9,18 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/providers/all"
-	"github.com/cupel-eval/cupel/providers/policy"
-	"github.com/cupel-eval/cupel/providers/price"
 )
 
-// A replay of part of the built-in suite, in memory: no key, no network, no file.
+// A replay of part of the built-in suite, in memory: no key, no network, no file. Suite and
+// Providers are all that a run needs; without Prices its costs are unknown.
 func ExampleRun() {
 	suite, err := load.Suite(counts.FS, "builtin:counts", counts.Worlds())
-	if err != nil {
-		log.Fatal(err)
-	}
-	prices, err := price.Default()
 	if err != nil {
 		log.Fatal(err)
 	}
 	res, err := harness.Run(context.Background(), harness.Options{
 		Matrix: harness.Matrix{Suite: suite, Select: harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"strong", "weak"}}},
 		Parts:  harness.Parts{Providers: all.Factories()},
-		Rules:  harness.Rules{Policy: policy.Default(), Prices: prices},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -59,8 +59,12 @@ type Matrix struct {
 
 // Rules are what the configuration says of models, prices and thresholds.
 type Rules struct {
-	Policy     policy.Policy
-	Prices     price.Table
+	// Policy bounds episodes and names models. The zero Policy is policy.Default, with all
+	// of Providers allowed.
+	Policy policy.Policy
+	// Prices of models; by the zero Table every cost is unknown.
+	Prices price.Table
+	// Acceptance has the thresholds; zero fields have their defaults.
 	Acceptance manifest.Acceptance
 	// Adapters are the versions of the wires' codecs, by provider, for the headers of
 	// cassettes.
@@ -213,6 +217,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Candidates == nil {
 		o.Candidates = o.Suite.Candidates
 	}
+	o.Policy = o.policy()
 	errs = append(errs, checkDecide(&o))
 	if o.Decide != nil {
 		o.Trials = o.Decide.MaxTrials
@@ -255,6 +260,20 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &ConfigError{err}
 	}
 	return o, nil
+}
+
+// policy is the Policy, or the default one that allows every provider of o.
+func (o Options) policy() policy.Policy {
+	if o.Policy.Providers != nil {
+		return o.Policy
+	}
+	p := policy.Default()
+	for name := range o.Providers {
+		if _, ok := p.Providers[name]; !ok {
+			p.Providers[name] = policy.Provider{}
+		}
+	}
+	return p
 }
 
 // recordCommand is the default of RecordCommand.

@@ -42,7 +42,7 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 // suite nor a key is needed, and nothing is sent. Only Providers, Policy and
 // Strategies of o count.
 func (o Options) Check(c goldens.Candidate) error {
-	o = Options{Parts: Parts{Providers: o.Providers, Strategies: o.Strategies}, Rules: Rules{Policy: o.Policy}, Recording: Recording{Mode: recorder.Replay}}
+	o = Options{Parts: Parts{Providers: o.Providers, Strategies: o.Strategies}, Rules: Rules{Policy: o.policy()}, Recording: Recording{Mode: recorder.Replay}}
 	_, err := o.resolveCandidate(c)
 	return err
 }

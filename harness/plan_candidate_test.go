@@ -8,6 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/policy"
 )
@@ -25,4 +26,14 @@ func TestCheckCandidate(t *testing.T) {
 	require.EqualError(t, o.Check(c), `candidate a: agent: unknown strategy "mine"; known: contract, plan, tools`)
 	o.Strategies = map[string]agent.Strategy{"mine": {New: func(agent.Params) (agent.Machine, error) { return nil, nil }}}
 	require.NoError(t, o.Check(c))
+}
+
+// The zero policy is the default one and allows a provider that only the caller knows.
+func TestZeroPolicy(t *testing.T) {
+	factory := all.Factories()["sim-openai"]
+	o := harness.Options{Parts: harness.Parts{Providers: map[string]providers.Factory{"sim-openai": factory, "mine": factory}}}
+	mine := goldens.Candidate{Name: "a", Provider: "mine", Model: "m"}
+	require.NoError(t, o.Check(mine))
+	o.Policy = policy.Default()
+	require.ErrorContains(t, o.Check(mine), `"mine"`)
 }

@@ -181,9 +181,9 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 	if p.LookupEnv == nil {
 		p.LookupEnv = os.LookupEnv
 	}
-	policy := policy.Default()
+	rules := Rules{Prices: prices}
 	if p.Policy != nil {
-		policy = *p.Policy
+		rules.Policy = *p.Policy
 	}
 	if len(p.Select.Candidates) == 0 {
 		p.Select.Candidates = []string{"*"} // the scripted candidate too
@@ -206,7 +206,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 			},
 		},
 		Parts: Parts{Providers: p.Providers, Key: p.Key, Transport: p.Transport, Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv},
-		Rules: Rules{Policy: policy, Prices: prices},
+		Rules: rules,
 	})
 	return r, record, err
 }
