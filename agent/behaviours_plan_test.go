@@ -80,12 +80,12 @@ var planBehaviours = map[string]func(t *testing.T){
 		require.Equal(t, plan.Done, m.progress.State("a"))
 	},
 	"B018": func(t *testing.T) {
-		told := feedback(t, `{"status":"completed"}`)
-		require.Contains(t, told, "'result'")
+		message := feedback(t, `{"status":"completed"}`)
+		require.Contains(t, message, "'result'")
 	},
 	"B019": func(t *testing.T) {
-		told := feedback(t, `{"status":"completed","result":{"summary":1}}`)
-		require.Contains(t, told, "must fit the schema")
+		message := feedback(t, `{"status":"completed","result":{"summary":1}}`)
+		require.Contains(t, message, "must fit the schema")
 	},
 	"B020": func(t *testing.T) {
 		require.Equal(t, []string{"search", "finish_step"}, offered(t, strings.Replace(summaryStep, `"depends_on"`, `"tools":["search"],"depends_on"`, 1)))
@@ -161,7 +161,7 @@ var planBehaviours = map[string]func(t *testing.T){
 		_, _, f = playPlan(t, nil, map[string][]any{"": {reply("", planCall(bareStep("a"), bareStep("b")))}, "a": {down}, "b": {"2"}})
 		require.Equal(t, down, f.Err)
 	},
-	"B034": func(t *testing.T) { // there are no ready-made plans: what plans is on trial, too
+	"B034": func(t *testing.T) { // there are no ready-made plans: what plans is under test, too
 		_, m, f := playPlan(t, func(p *Params) { p.AnswerSchema = json.RawMessage(`{"type":"number"}`) },
 			map[string][]any{"": {reply("", planCall(summaryStep))}, "a": {reply("", finishCall("7"))}})
 		require.Equal(t, "7", f.Answer, "the answer's schema stands in the place of the last step's")
@@ -309,7 +309,7 @@ func TestPlanDiffersWhereItSays(t *testing.T) {
 	}
 }
 
-// TestEveryPlanBehaviour holds the lists against the rows, where they are at hand.
+// TestEveryPlanBehaviour holds the lists against the rows, where they are available.
 func TestEveryPlanBehaviour(t *testing.T) {
 	var have []string
 	have = slices.AppendSeq(have, maps.Keys(planBehaviours))

@@ -69,7 +69,7 @@ func TestPlannerFallback(t *testing.T) {
 	require.Equal(t, Failed, f.Status)
 	s, m, _ := playPlan(t, fallback, map[string][]any{"": {refused{errors.New("full")}, "no plan", reply("", planCall(stepA))}, "a": {"1"}})
 	require.Equal(t, []string{"", turn.RoleFallback, ""}, []string{s.models[0].Whom, s.models[1].Whom, s.models[2].Whom})
-	require.Equal(t, 2, m.attempt, "the second model goes on with the attempt of the first")
+	require.Equal(t, 2, m.attempt, "the second model continues with the attempt of the first")
 }
 
 // TestProcessBounds: a list of more items than a step may work on fails it.

@@ -146,11 +146,11 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	for k := range l.slots {
 		l.slots[k].answer(failure(codeIgnored, tellIgnored), true)
 	}
-	told := list(s.faults)
+	message := list(s.faults)
 	if s.kind == slotGiveUp {
-		told = s.faults[0].Detail
+		message = s.faults[0].Detail
 	}
-	s.answer(failure(codeArgs, told), true)
+	s.answer(failure(codeArgs, message), true)
 	l.show()
 	l.next()
 }

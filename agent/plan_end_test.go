@@ -46,7 +46,7 @@ func TestPlannerCallIDs(t *testing.T) {
 	answeredCalls(t, s.models[2].Call.Messages)
 }
 
-// outstanding is an episode of three steps under way: a model call and two tool calls
+// outstanding is an episode of three steps in progress: a model call and two tool calls
 // of a, a model call of b, and an item of each.
 func outstanding(t *testing.T, change func(*Params)) (m Machine, at time.Time) {
 	p := planParams(t)
@@ -123,7 +123,7 @@ func TestFallbackOfOneStep(t *testing.T) {
 	require.Equal(t, []string{":", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)
 }
 
-// TestPlanSharesBudgets: steps under way at once draw on the same tool calls, the one
+// TestPlanSharesBudgets: parallel steps draw on the same tool calls, the one
 // that asks first gets them, and each call beyond them is answered.
 func TestPlanSharesBudgets(t *testing.T) {
 	s, _, f := playPlan(t, func(p *Params) { p.Budgets.MaxToolCalls = 3 }, map[string][]any{

@@ -28,7 +28,7 @@ func (m *planMachine) askPlanner() {
 	if m.messages == nil {
 		m.messages = m.plannerOpening()
 	}
-	if m.whom == "" { // the second model goes on with the attempt of the first
+	if m.whom == "" { // the second model continues with the attempt of the first
 		m.attempt++
 		m.tell(phaseCreation, statusStarted, fmt.Sprintf("attempt %d of %d", m.attempt, m.bounds.Attempts))
 	}

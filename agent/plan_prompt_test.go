@@ -153,13 +153,13 @@ func TestFinishFeedback(t *testing.T) {
 	require.Equal(t, `{"n":7}`, s.run(m).Answer)
 	messages := s.models[len(s.models)-1].Call.Messages
 	require.Len(t, messages, 9)
-	var told struct {
+	var reply struct {
 		Error struct{ Code, Message string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(messages[2].Text), &told))
+	require.NoError(t, json.Unmarshal([]byte(messages[2].Text), &reply))
 	require.True(t, messages[2].Failed)
-	require.Contains(t, told.Error.Message, `step.schema: result.n:type. The result must fit the schema {"type":"object","properties":{"n":{"type":"number"}},"additionalProperties":false,"required":["n"]}. You submitted: {"n":"777`)
-	require.Less(t, len(told.Error.Message), 1500)
+	require.Contains(t, reply.Error.Message, `step.schema: result.n:type. The result must fit the schema {"type":"object","properties":{"n":{"type":"number"}},"additionalProperties":false,"required":["n"]}. You submitted: {"n":"777`)
+	require.Less(t, len(reply.Error.Message), 1500)
 	require.Contains(t, messages[4].Text, "Missing result in finish_step call")
 	require.Contains(t, messages[6].Text, "Missing 'result'")
 	require.Equal(t, providers.RoleUser, messages[6].Role)

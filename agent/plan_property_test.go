@@ -190,7 +190,7 @@ func (w *watcher) look(ev Event, ready Ready) {
 }
 
 // checkOpen: with what is outstanding, no budget is passed, and no step has more
-// items under way than it may.
+// items in progress than it may.
 func (w *watcher) checkOpen(used guard.Used) {
 	items := map[string]int{}
 	for _, c := range w.open {
@@ -215,7 +215,7 @@ func (w *watcher) checkOpen(used guard.Used) {
 
 // TestRandomPlans: whatever is planned and replied, and however long it takes, an
 // episode comes to its end, no step begins before what it depends on is done, no
-// budget is passed, and at most so many items are under way.
+// budget is passed, and at most so many items are in progress.
 func TestRandomPlans(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {

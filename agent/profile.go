@@ -16,7 +16,7 @@ import (
 const (
 	profileConversation = "conversation" // messages accumulate, the oldest are left out
 	profileSchema       = "schema"       // as seed, but the contract as a JSON Schema with worked examples
-	profileSeed         = "seed"         // the contract in outline; request and scratchpad rendered anew every turn
+	profileSeed         = "seed"         // the contract in outline; request and scratchpad rendered again in every turn
 )
 
 // prompts render the calls of an episode's turns.
@@ -54,7 +54,7 @@ func contractSchema(tools *tool.Set) (string, error) {
 	})
 }
 
-// rendered are prompts that show the scratchpad anew every turn and remember
+// rendered are prompts that show the scratchpad again in every turn and remember
 // nothing themselves.
 type rendered struct{ instructions, tools string }
 

@@ -62,7 +62,7 @@ you: Ines.</data>`
 	require.Contains(t, firstCall(t, p).Messages[0].Text, `CONSTRAINTS: The message must be JSON that fits this JSON Schema: {"type":"object"}`+"\n")
 }
 
-// Images are shown in every turn, since every turn shows the request anew.
+// Images are shown in every turn, since every turn shows the request again.
 func TestContractShowsImagesInEveryTurn(t *testing.T) {
 	for _, profile := range []string{"seed", "conversation"} {
 		m, err := New("contract", Params{Request: "r", Tools: testTools(t), Profile: profile, Images: []providers.Image{{URL: "u"}}}, nil)

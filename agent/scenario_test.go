@@ -211,7 +211,7 @@ func took(s *scenario, arg string) string {
 	return ""
 }
 
-// format shows how the call under way asks for structured output.
+// format shows how the call in progress asks for structured output.
 func format(s *scenario, _ string) string {
 	f := s.waiting.(CallModel).Call.Format
 	if f == nil {

@@ -43,7 +43,7 @@ func TestStepEnd(t *testing.T) {
 		{"bare list", `{"type":"array","items":{"type":"number"}}`, ` [1,2] `, false, `[1,2]`, ""},
 		{"B018 completed without a result", object, `{"status":"completed"}`, false, "", violationNoResult},
 		{"B019 completed with a wrong one", object, `{"status":"completed","result":{"summary":1}}`, false, "", violationStep},
-		{"under way", object, `{"status":"running","result":{"summary":"s"}}`, false, "", violationStep},
+		{"in progress", object, `{"status":"running","result":{"summary":"s"}}`, false, "", violationStep},
 		{"prose", object, `I will look it up.`, false, "", violationNoFinish},
 		{"a schema with a status of its own", `{"type":"object","properties":{"status":{"type":"string"}},"required":["status"],"additionalProperties":false}`, `{"status":"completed"}`, false, `{"status":"completed"}`, ""},
 		{"B023 any object", `{}`, `{"result":{"a":[1]}}`, true, `{"a":[1]}`, ""},

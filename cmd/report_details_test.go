@@ -114,7 +114,7 @@ func TestDetailsThatAreMissing(t *testing.T) {
 			for i := range s.Tasks {
 				s.Tasks[i].Request = "Something else?"
 			}
-		}, want: "executed again it goes otherwise: suite, code or cassette changed since the run"},
+		}, want: "the re-execution differs: suite, code or cassette changed since the run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, e := good, e

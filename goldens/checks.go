@@ -182,7 +182,7 @@ func WriteExpect(e, base Expect, style yaml.Style, edits bool) *yaml.Node {
 		case node == nil:
 			continue
 		case edits && c.key == "order" && e.Trajectory.Order == AnyOrder:
-			comment = "# edit: these calls, in whatever order: several things were under way at once"
+			comment = "# edit: these calls, in whatever order: several calls ran in parallel"
 		case edits && c.edit != "":
 			comment = "# edit: " + c.edit
 		}

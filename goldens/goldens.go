@@ -59,7 +59,7 @@ func (s *Suite) Lint(goTools ...string) error {
 	return yamlfile.JoinProblems(slices.DeleteFunc(slices.Clone(s.Advice), func(p *Problem) bool { return p.Tool != "" && slices.Contains(goTools, p.Tool) }))
 }
 
-// Candidate is what is on trial. Names are data: they are matched exactly and
+// Candidate is what is under test. Names are data: they are matched exactly and
 // keep their case.
 type Candidate struct {
 	// Name is unique in a run and made of a-z, 0-9, dot, dash and underscore:

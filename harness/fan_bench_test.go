@@ -20,7 +20,7 @@ func (answerer) Call(context.Context, providers.Call) (providers.Reply, error) {
 	return providers.Reply{Text: "yes", Finish: providers.FinishStop, Usage: providers.Usage{Reported: true, Input: 9, Output: 1}}, nil
 }
 
-// BenchmarkCallsAtOnce runs an episode of 480 turns with k of them under way at any
+// BenchmarkCallsAtOnce runs an episode of 480 turns with k of them in flight at any
 // time: live, whose model answers at once and so leaves what the driver takes (plan,
 // goroutine, order, row), and a replay from a cassette. Of both the floor is k = 1; what
 // a turn takes must not grow with k.

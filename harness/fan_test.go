@@ -172,7 +172,7 @@ func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
 	requireSameEpisodes(t, res, replayed(t, o))
 }
 
-// The time budget ends all calls under way, and Ctrl-C the whole run.
+// The time budget ends all calls in flight, and Ctrl-C the whole run.
 func TestCallsAtOnceEnd(t *testing.T) {
 	t.Run("by their deadline", func(t *testing.T) {
 		w := newRandomFaults(1)
@@ -208,7 +208,7 @@ func TestCallsAtOnceEnd(t *testing.T) {
 	})
 }
 
-// What was under way when an episode ended was paid for, and is no turn of it.
+// What was in progress when an episode ended was paid for, and is no turn of it.
 func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 	w := newRandomFaults(1)
 	w.fails = false

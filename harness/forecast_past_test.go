@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// forecastOptions are a live run of tasks G01 and G02 by the candidate on trial,
+// forecastOptions are a live run of tasks G01 and G02 by the candidate under test,
 // whose input costs $1 and whose output costs $2 per million tokens.
 func forecastOptions(t *testing.T) harness.Options {
 	t.Helper()
@@ -147,7 +147,7 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 		// Nothing known: from one call an episode to the budget's steps.
 		"nothing":        {func(*testing.T, *harness.Options) {}, "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"another suite":  {past(func(m *manifest.Manifest) { m.Suite = "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
-		"under way":      {past(func(m *manifest.Manifest) { m.Status = "running" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
+		"in progress":    {past(func(m *manifest.Manifest) { m.Status = "running" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"another model":  {past(func(m *manifest.Manifest) { m.Candidates[0].Digest, m.Candidates[0].Model = "x", "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"a fork":         {past(func(m *manifest.Manifest) { m.Fork = &manifest.Fork{Task: "G01", Turn: 1} }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"the same model": {past(func(m *manifest.Manifest) { m.Candidates[0].Digest = "x" }, both...), "model", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},

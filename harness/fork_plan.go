@@ -111,7 +111,7 @@ func checkPast(r *runner, from *drive.Past, plan *plan, f Fork) error {
 	from.Digest, from.Recorded = rec.Digest(), rec.Header().Recorded
 	if f.CassetteDigest != "" && f.CassetteDigest != from.Digest {
 		return &cassette.CorruptError{
-			Path: from.Cassette, Reason: "it was recorded anew since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
+			Path: from.Cassette, Reason: "it was recorded again since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
 		}
 	}
 	last := ""

@@ -43,7 +43,7 @@ func (h *human) answer(_ context.Context, q episode.Question) (episode.Answer, b
 	return a, true
 }
 
-// A question pauses the episode and the same run goes on with its counters;
+// A question pauses the episode and the same run continues with its counters;
 // waiting takes none of its time. That holds for every source of answers.
 func TestHumanSources(t *testing.T) {
 	sources := map[string]func(o *Options){

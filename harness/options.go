@@ -44,7 +44,7 @@ type Matrix struct {
 	// Candidates are under test; nil means the suite's own.
 	Candidates []goldens.Candidate
 	Select     Selection
-	// Fork has every episode continue from a recorded one; nil starts them anew. The
+	// Fork has every episode continue from a recorded one; nil starts them from the beginning. The
 	// selection then names candidates only; an empty one means that of the recorded episode.
 	Fork *Fork
 	// Trials per task and candidate, at least 1; 0 means 1. With Decide they are its

@@ -80,28 +80,28 @@ func TestWatch(t *testing.T) {
 
 // Admission waits for nobody who watches.
 func TestWatchersFallBehind(t *testing.T) {
-	told := 0
+	updates := 0
 	b := testBoard(recorder.Record, func(p Progress) {
 		if p.Change != nil {
-			told++
+			updates++
 		}
 	})
 	for range 2 * maxChanges {
 		b.r.onLimitChange(admission.Change{})
 	}
 	b.watch()()
-	require.Equal(t, maxChanges, told)
+	require.Equal(t, maxChanges, updates)
 	(&runner{}).onLimitChange(admission.Change{}) // nobody watches
 }
 
 // A replay has no limits, and no seconds of its own.
 func TestReplayTellsOfItsBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
-		stop := testBoard(recorder.Replay, func(Progress) { told++ }).watch()
+		updates := 0
+		stop := testBoard(recorder.Replay, func(Progress) { updates++ }).watch()
 		time.Sleep(time.Minute)
 		stop()
-		require.Equal(t, 1, told)
+		require.Equal(t, 1, updates)
 		testBoard(recorder.Live, nil).watch()()
 	})
 }

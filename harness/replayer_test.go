@@ -184,11 +184,11 @@ func TestRunTellsWhatHappens(t *testing.T) {
 	o := countsOptions(t)
 	o.Select, o.Concurrency = harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"weak"}}, 8
 	var mu sync.Mutex
-	told := map[string]string{}
+	transcripts := map[string]string{}
 	o.Traced = func(rows ledger.EpisodeRows, traces []episode.Trace) {
 		mu.Lock()
 		defer mu.Unlock()
-		told[rows.Episode.EpisodeID] = transcript(t, traces)
+		transcripts[rows.Episode.EpisodeID] = transcript(t, traces)
 	}
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -196,11 +196,11 @@ func TestRunTellsWhatHappens(t *testing.T) {
 	require.NoError(t, err)
 	defer p.Close()
 	all := episodesOf(res.Rows)
-	require.Len(t, told, len(all))
+	require.Len(t, transcripts, len(all))
 	for _, e := range all {
 		traces, err := p.Again(context.Background(), e)
 		require.NoError(t, err)
-		require.Equal(t, transcript(t, traces), told[e.Episode.EpisodeID])
+		require.Equal(t, transcript(t, traces), transcripts[e.Episode.EpisodeID])
 	}
 }
 

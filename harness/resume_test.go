@@ -96,7 +96,7 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.NoFileExists(t, killed)
 }
 
-// A run that goes on with another suite, other candidates or another program would
+// A run that continues with another suite, other candidates or another program would
 // mix what must not be mixed.
 func TestResumeRefuses(t *testing.T) {
 	o := countsOptions(t)

@@ -364,13 +364,13 @@ func TestStaleSessions(t *testing.T) {
 	_, err = harness.Run(context.Background(), o)
 	require.ErrorIs(t, err, harness.ErrAllFresh)
 
-	// One that is recorded anew alone leaves those after it with old prompts.
+	// One that is recorded again alone leaves those after it with old prompts.
 	o.Stale, o.Select.Tasks = false, []string{"Z1"}
 	o.Now = func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) }
 	runTalk(t, o)
 	o.Select.Tasks = nil
 	require.Equal(t, []string{"a/A3/1.yaml", "a/M2/1.yaml", "b/A3/1.yaml", "b/M2/1.yaml"}, sorted(states(o)))
-	require.Equal(t, "stale[session changed (an earlier task of it was recorded anew, or is another)]", states(o)["a/M2/1.yaml"])
+	require.Equal(t, "stale[session changed (an earlier task of it was recorded again, or is another)]", states(o)["a/M2/1.yaml"])
 
 	// One that leaves its session, or that another comes before.
 	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B2, session: two", "B2", 1))
@@ -393,7 +393,7 @@ func sorted(m map[string]string) (keys []string) {
 	return keys
 }
 
-// An interrupted recording of what is stale goes on with what it remembers on the
+// An interrupted recording of what is stale continues with what it remembers on the
 // cassettes that are fresh.
 func TestResumedStaleSessions(t *testing.T) {
 	p := &echoModel{}

@@ -60,17 +60,17 @@ tasks:
   - {id: B, session: s, request: 'Do {item}', constraints: C, inputs: {b: [1, x], a: {k: 2}}, each: b, images: [a.png], answer_schema: {type: object}, expect: {status: answered}}
 `)}}, "all", counts.Worlds())
 	require.NoError(t, err)
-	var told []agent.Params
+	var seen []agent.Params
 	o := countsOptions(t)
 	o.Suite, o.Mode, o.Concurrency = suite, recorder.Live, 1
-	o.Strategies = map[string]agent.Strategy{"spy": {New: func(p agent.Params) (agent.Machine, error) { return &spy{params: p, into: &told}, nil }}}
+	o.Strategies = map[string]agent.Strategy{"spy": {New: func(p agent.Params) (agent.Machine, error) { return &spy{params: p, into: &seen}, nil }}}
 	full, blind := everySetting(), everySetting()
 	blind.Name, blind.NoImages, blind.Memory, blind.Fallback = "y", true, goldens.Memory{Off: true}, ""
 	o.Candidates = []goldens.Candidate{full, blind}
 	res := runTalk(t, o)
 
 	var of = map[bool]agent.Params{}
-	for _, p := range told {
+	for _, p := range seen {
 		if p.Request != "Before" {
 			of[p.Images != nil] = p
 		}

@@ -26,12 +26,12 @@ type till struct {
 	t    *testing.T
 	caps map[string]admission.Caps // by provider; "" is the run
 
-	mu      sync.Mutex
-	rng     *rand.Rand
-	billed  map[string]admission.Caps
-	flying  int
-	most    int // in flight at once
-	healthy bool
+	mu       sync.Mutex
+	rng      *rand.Rand
+	billed   map[string]admission.Caps
+	inFlight int
+	most     int // in flight at once
+	healthy  bool
 	// real says that waits take real time: they are short, and no answer asks for more.
 	real bool
 }
@@ -74,8 +74,8 @@ func (c randomModel) Call(ctx context.Context, call providers.Call) (providers.R
 		tokens = 0 // refused
 	}
 	c.bill(c.provider, tokens)
-	c.flying++
-	c.most = max(c.most, c.flying)
+	c.inFlight++
+	c.most = max(c.most, c.inFlight)
 	healthy := c.healthy
 	c.mu.Unlock()
 	timer := time.NewTimer(wait)
@@ -85,7 +85,7 @@ func (c randomModel) Call(ctx context.Context, call providers.Call) (providers.R
 	case <-ctx.Done():
 	}
 	c.mu.Lock()
-	c.flying--
+	c.inFlight--
 	c.mu.Unlock()
 	failed := &fault.Error{Provider: c.provider, Model: call.Model, Err: ctx.Err()}
 	reply := providers.Reply{Usage: usage, Model: call.Model}

@@ -257,7 +257,7 @@ func (o Options) taskDigest(t goldens.Task) string {
 }
 
 // sessionChanged is said of a cassette whose episode remembers what is no longer there.
-const sessionChanged = "session changed (an earlier task of it was recorded anew, or is another)"
+const sessionChanged = "session changed (an earlier task of it was recorded again, or is another)"
 
 // changes says how what was recorded differs from what a run would use today.
 // Nothing is said of what a cassette does not say: other tools' have no digests,

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Several commands are under way at once, in real time too, and yet a replay of what
+// Several commands run in parallel, in real time too, and yet a replay of what
 // was recorded has every row of it, at any concurrency.
 func TestStormReplaysAsRecorded(t *testing.T) {
 	w := newRandomFaults(1)

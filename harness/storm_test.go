@@ -33,7 +33,7 @@ import (
 
 // storm is a strategy that has any number of commands outstanding: at every event it
 // draws how many model calls, tool calls and pauses to issue, of few different prompts,
-// so that equal ones are under way at once. What it draws depends on all it has heard,
+// so that equal ones run in parallel. What it draws depends on all it has heard,
 // in the order it heard it: another order is another episode. Half of the episodes end
 // with commands outstanding.
 type storm struct {

@@ -104,7 +104,7 @@ func TestDiligentEpisodes(t *testing.T) {
 
 // BenchmarkStrategies runs whole episodes live, many at once, by models that answer at
 // once: what is left is the machine, its tools, the driver and the rows. A turn of tools
-// calls two tools; a plan has 16 steps of two turns each, four of them under way at once. The floor
+// calls two tools; a plan has 16 steps of two turns each, four of them in parallel. The floor
 // is the machine alone: BenchmarkToolsTurn and BenchmarkPlan of package agent.
 func BenchmarkStrategies(b *testing.B) {
 	for _, strategy := range []string{"tools", "plan"} {

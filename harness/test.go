@@ -40,7 +40,7 @@ type Params struct {
 	Suite string
 	// Loaded replaces Suite by a suite loaded otherwise, such as an embedded one.
 	Loaded *goldens.Suite
-	// Candidates are on trial; nil means the suite's own. Scripted tasks always
+	// Candidates are under test; nil means the suite's own. Scripted tasks always
 	// run, with their scripted model.
 	Candidates []goldens.Candidate
 	Select     Selection

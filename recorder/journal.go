@@ -135,7 +135,7 @@ func (j *journal) failure() error {
 	return fmt.Errorf("nor is there a whole journal of it: %w", j.err)
 }
 
-// filter writes the journal anew without what would be refused by now: a
+// filter rewrites the journal without what would be refused by now: a
 // credential may become known after the exchange that holds it.
 func (j *journal) filter(o Options, recordings []*recording) error {
 	j.mu.Lock()

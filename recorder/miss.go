@@ -14,7 +14,7 @@ type MissError struct {
 	// Diff says in field terms how the request differs from the nearest
 	// recording: at most 13 lines of bounded length, without credentials.
 	Diff    []string
-	Command string // records the cassette anew; may be empty
+	Command string // records the cassette again; may be empty
 }
 
 func (e *MissError) Error() string {

@@ -79,7 +79,7 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// AllowUnsealed lets Replay read a cassette that go-vcr itself wrote. Such
 	// a file has no seal, so that one cut short passes unnoticed. A cassette of
-	// cupel's own without its seal is refused all the same.
+	// cupel's own without its seal is refused anyway.
 	AllowUnsealed bool
 }
 

@@ -322,7 +322,7 @@ func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
 	requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
 }
 
-// TestACrashDuringSaveLeavesAWholeFile stands in for a crash at each moment of
+// TestACrashDuringSaveLeavesAWholeFile simulates a crash at each moment of
 // Save: whatever is left beside it, the cassette's path holds a whole file.
 func TestACrashDuringSaveLeavesAWholeFile(t *testing.T) {
 	r := newRecording(t, says("ok"))

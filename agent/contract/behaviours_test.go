@@ -20,7 +20,7 @@ var elsewhere = map[string]string{
 
 // behaviours are what a real loop's tests assert of reading JSON leniently. Here that
 // is the repair pass, which finds contract-shaped objects: the agent acts on what it
-// finds, and the output is a violation all the same.
+// finds, and the output is a violation anyway.
 var behaviours = map[string]struct{ raw, want string }{
 	"B005": {"Here it is:\n```json\n{\"control\":1}\n```\nDone.", `{"control":1}`},
 	"B006": {"```\n{\"control\":1}\n```", `{"control":1}`},

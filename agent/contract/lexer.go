@@ -85,7 +85,7 @@ func (l *lexer) tag(rest string) bool {
 	return false
 }
 
-// escaped reports whether the text after a brace goes on with a backslash: then the
+// escaped reports whether the text after a brace continues with a backslash: then the
 // brace is prose that quotes JSON from within a string.
 func escaped(rest string) bool { return strings.HasPrefix(strings.TrimLeft(rest, " \n\t\r"), `\`) }
 

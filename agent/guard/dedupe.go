@@ -26,7 +26,7 @@ type Dedupe[R any] struct {
 	TTL     time.Duration
 	entries map[string]entry[R]
 	// ages are the entries in the order in which they expire. One that was
-	// forgotten or made anew since is not in entries with the same expiry.
+	// forgotten or made again since is not in entries with the same expiry.
 	ages []age
 }
 

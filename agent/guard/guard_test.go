@@ -66,7 +66,7 @@ func TestStall(t *testing.T) {
 	}{
 		{"two questions in a row", "qQ"},
 		{"a third stalls too", "qQQ"},
-		{"an action starts anew", "qaqaqQ"},
+		{"an action starts over", "qaqaqQ"},
 		{"never asked", "aaaa"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func TestThrashIsBounded(t *testing.T) {
 	require.True(t, th.Repeats("4900", false), "a key of late is counted")
 	th.Record("0", false, false)
 	th.Record("y", false, false)
-	require.False(t, th.Repeats("0", false), "a forgotten one is counted anew")
+	require.False(t, th.Repeats("0", false), "a forgotten one is counted again")
 }
 
 // slowThrash decides from the whole list of actions, rule by rule as the

@@ -12,7 +12,7 @@ import (
 )
 
 // maxEffort bounds the values of a schema, its references followed: what one value
-// may be held against. Without a bound, some forty definitions that each refer twice
+// may be checked against. Without a bound, some forty definitions that each refer twice
 // to the next would keep a machine busy for years.
 const maxEffort = 10_000
 

@@ -34,7 +34,7 @@ type Draft struct {
 	// From is the suite whose tools the task offers. A suite that lacks one is given
 	// its definition, unless it is run over HTTP.
 	From *goldens.Suite
-	// Candidates are written into a suite.yaml that is made anew.
+	// Candidates are written into a suite.yaml that cupel creates.
 	Candidates []goldens.Candidate
 	// GoTools are the tools that the program implements as Go functions: see Lint.
 	GoTools []string

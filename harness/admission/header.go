@@ -140,7 +140,7 @@ func allowances(h http.Header, now func() time.Time) []allowance {
 
 // readRateLimit reads the RateLimit header of the IETF's drafts: a list of
 // "name";r=LEFT;t=SECONDS, or limit=N, remaining=LEFT, reset=SECONDS. A window
-// that the policy tells stands in for a missing t.
+// that the policy tells replaces a missing t.
 func readRateLimit(list []allowance, text, policy string) []allowance {
 	if text == "" || len(text) > maxHeader || len(policy) > maxHeader {
 		return list

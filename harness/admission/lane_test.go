@@ -153,12 +153,12 @@ func TestRetryAfterPausesTheLane(t *testing.T) {
 
 // hidden is a provider that refuses more than so many requests at once.
 type hidden struct {
-	capacity, flying, refused atomic.Int64
+	capacity, inFlight, refused atomic.Int64
 }
 
 func (h *hidden) call(latency time.Duration) Result {
-	defer h.flying.Add(-1)
-	if h.flying.Add(1) > h.capacity.Load() {
+	defer h.inFlight.Add(-1)
+	if h.inFlight.Add(1) > h.capacity.Load() {
 		h.refused.Add(1)
 		time.Sleep(10 * time.Millisecond)
 		return failure(fault.RateLimit)

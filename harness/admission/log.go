@@ -15,7 +15,7 @@ import (
 )
 
 // SpendLog is a file of what a run has reserved and spent, so that a run that was
-// killed goes on with what it has spent: a reservation without its settlement may
+// killed continues with what it has spent: a reservation without its settlement may
 // have been billed, and counts. One line each: version, length and CRC-32C
 // (Castagnoli) of the payload in hex, and the payload:
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // What a killed process left open counts at its worst until the recorded reply says
-// what it came to. Only the last reservation of a request can be that of its reply, and
+// its total. Only the last reservation of a request can be that of its reply, and
 // one that is settled already is not settled again.
 func TestSettleFromARecordedReply(t *testing.T) {
 	path := t.TempDir() + "/spend.log"

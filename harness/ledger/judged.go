@@ -10,7 +10,7 @@ import (
 // role, of whatever strategy, are: of the main loop, of a second model that stands
 // in, of a planner, of a step.
 const (
-	// RoleRescue is asked of a stronger model than the one on trial.
+	// RoleRescue is asked of a stronger model than the one under test.
 	RoleRescue = "rescue"
 	// RoleCompress sums up a log: it costs tokens, money and time, but no step.
 	RoleCompress = "compress"
@@ -46,7 +46,7 @@ const (
 	statusClarify = "clarify"
 )
 
-// Decides says that a turn is a decision of the strategy on trial.
+// Decides says that a turn is a decision of the strategy under test.
 func (t *Turn) Decides() bool { return t.Role != RoleRescue && t.Role != RoleCompress }
 
 // Judged says that a turn of a scored episode counts in rates: a decision with a

@@ -7,7 +7,7 @@
 // A nil pointer is null: unknown, never zero.
 package ledger
 
-// Key is the part every table begins with: what was on trial, and where.
+// Key is the part every table begins with: what was under test, and where.
 type Key struct {
 	RunID     string `parquet:"run_id,dict"`
 	EpisodeID string `parquet:"episode_id,dict"`
@@ -168,7 +168,7 @@ type Episode struct {
 	StallEvents  int32  `parquet:"stall_events"`
 	Tokens
 	// CostNanoUSD is null when any turn's price is unknown. Turns that the provider
-	// refused cost nothing where the episode has a result all the same.
+	// refused cost nothing where the episode has a result anyway.
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
 	TsStart     int64  `parquet:"ts_start,timestamp(microsecond)"`
 	ElapsedUs   int64  `parquet:"elapsed_us"`

@@ -45,8 +45,8 @@ func (r *reference) answers() (out []mutant) {
 	if negated, from, to := negate(answer); from != "" {
 		add(negated, fmt.Sprintf("matches, for %q", from), "says %q instead of %q", to, from)
 	}
-	for _, told := range r.injected() {
-		add(told.follow(answer), "not_contains or not_numbers, with what the text asks for", "follows the injected text and says %s", told.word)
+	for _, injection := range r.injected() {
+		add(injection.follow(answer), "not_contains or not_numbers, with what the text asks for", "follows the injected text and says %s", injection.word)
 	}
 	return out
 }

@@ -53,9 +53,9 @@ const statusClarify = "clarify"
 // steps are the mutants that change what a solution does. specs are the tools on offer.
 func (r *reference) steps(specs []tool.Spec) (out []mutant) {
 	ref := r.talk
-	var told []playbook.Result
+	var results []playbook.Result
 	add := func(k kind, at int, calls []playbook.Action, check, format string, args ...any) {
-		out = append(out, mutant{does: "a solution that " + fmt.Sprintf(format, args...), check: check, change: change{k, at, calls, told, ref}})
+		out = append(out, mutant{does: "a solution that " + fmt.Sprintf(format, args...), check: check, change: change{k, at, calls, results, ref}})
 	}
 	for i, g := range ref.groups {
 		what, first := g.String(), g.calls[0]
@@ -63,13 +63,13 @@ func (r *reference) steps(specs []tool.Spec) (out []mutant) {
 			add(dropStep, i, nil, "a condition on the status, or calls that need the reply", "does not ask %q", first.Text)
 			continue
 		}
-		told = r.madeUp(g)
+		results = r.madeUp(g)
 		if slices.Contains(r.writes, first.Tool) {
 			add(dropStep, i, nil, "state, with what the call changes", "does not call %s and claims that it did", what)
 		} else {
 			add(dropStep, i, nil, fmt.Sprintf("calls: [%s]", first.Tool), "does not call %s and makes up what it returns", what)
 		}
-		told = g.results
+		results = g.results
 		add(repeatStep, i, nil, fmt.Sprintf("at_most: {tool_calls: %d}", r.outcome.Executions()), "calls %s twice", what)
 		if i+1 < len(ref.groups) && ref.groups[i+1].calls[0].Kind == playbook.Call {
 			next := ref.groups[i+1]

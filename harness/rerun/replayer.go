@@ -61,10 +61,10 @@ func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
 // Close closes the cassettes.
 func (p *Replayer) Close() { p.plan.Close() }
 
-// NoReplayError says why an episode cannot be shown as it went.
+// NoReplayError says why an episode cannot be shown.
 type NoReplayError struct {
 	// Kind is one of those below, or a kind of error of episodes, such as
-	// KindCassetteMissing; KindReplayMiss is also one that goes otherwise now.
+	// KindCassetteMissing; KindReplayMiss is also one that differs now.
 	Kind string
 	Err  error
 }
@@ -112,7 +112,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 		return nil, refuse(is.Episode.ErrorKind, errors.New(is.Episode.ErrorText))
 	}
 	if d, same := textual(was).Diff(textual(is)); !same {
-		return nil, refuse(episode.KindReplayMiss, fmt.Errorf("it goes otherwise now: %s", d))
+		return nil, refuse(episode.KindReplayMiss, fmt.Errorf("it differs now: %s", d))
 	}
 	return traces, nil
 }

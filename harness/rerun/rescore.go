@@ -159,7 +159,7 @@ func rescoredManifest(m manifest.Manifest, o harness.Options) manifest.Manifest 
 	return m
 }
 
-// DivergedError says that an episode did not go as it went when it was executed
+// DivergedError says that an episode did not go as before when it was executed
 // again.
 type DivergedError struct{ EpisodeDifference }
 

@@ -173,7 +173,7 @@ func TestRecordedStreamsInAnyChunks(t *testing.T) {
 }
 
 // TestRecordedStreamsCutAnywhere: half a stream is never taken for a whole one,
-// nor held against the model.
+// nor counted against the model.
 func TestRecordedStreamsCutAnywhere(t *testing.T) {
 	for _, c := range readRecordings(t) {
 		if !slices.Contains(c.Tags, "stream") || len(c.body) == 0 || c.want != nil && (c.want.IsError || !c.want.Complete) {
@@ -238,7 +238,7 @@ func readRecordings(t *testing.T) []recorded {
 		list = append(list, readFolder(t, dir)...)
 	}
 	if len(list) == 0 {
-		t.Skipf("recordings are not at hand: name a folder of them by %s", recordingsEnv)
+		t.Skipf("recordings are not available: name a folder of them by %s", recordingsEnv)
 	}
 	return list
 }

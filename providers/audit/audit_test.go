@@ -48,7 +48,7 @@ func TestRecordingsAreAccountedFor(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			f, err := os.Open(filepath.Join(dir, "interactions.jsonl"))
 			if errors.Is(err, fs.ErrNotExist) {
-				t.Skipf("recordings are not at hand: %v", err)
+				t.Skipf("recordings are not available: %v", err)
 			}
 			require.NoError(t, err)
 			defer func() { _ = f.Close() }()

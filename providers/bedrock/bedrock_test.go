@@ -72,12 +72,12 @@ func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-type told struct {
+type declared struct {
 	silent
 	live bool
 }
 
-func (l *told) Live() bool { return l.live }
+func (l *declared) Live() bool { return l.live }
 
 func TestNew(t *testing.T) {
 	withoutAWS(t)
@@ -205,8 +205,8 @@ func TestLive(t *testing.T) {
 		{"no client", nil, true},
 		{"no transport", &http.Client{}, true},
 		{"the standard transport", &http.Client{Transport: &http.Transport{}}, true},
-		{"one that says so", &http.Client{Transport: &told{live: true}}, true},
-		{"one that says not", &http.Client{Transport: &told{}}, false},
+		{"one that says so", &http.Client{Transport: &declared{live: true}}, true},
+		{"one that says not", &http.Client{Transport: &declared{}}, false},
 		{"one that does not tell", &http.Client{Transport: &silent{}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, live(c.client)) })

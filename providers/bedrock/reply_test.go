@@ -131,7 +131,7 @@ func TestNotAReply(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutItsAnswer: it is paid for all the same.
+// TestAReplyWithoutItsAnswer: it is paid for anyway.
 func TestAReplyWithoutItsAnswer(t *testing.T) {
 	for name, body := range map[string]string{
 		"Converse":           `{"stopReason":"end_turn","usage":{"inputTokens":16,"outputTokens":2}}`,

@@ -71,7 +71,7 @@ func TestRequestBodies(t *testing.T) {
 		{
 			"no tool after calls", providers.Call{Model: "amazon.nova-lite-v1:0", Messages: []providers.Message{hi, asks, told1, told2}, Tools: []providers.Tool{weather}, Choice: providers.Choice{Kind: providers.ChoiceNone}},
 			`{"messages":[` + hiSent + `,` + asksSent + `,{"role":"user","content":[` + toldSent + `]}],"toolConfig":{"tools":[` + weatherSent + `]}}`,
-			[]string{"tool choice none: not part of the Converse API; the tools are sent all the same, as the messages have calls"},
+			[]string{"tool choice none: not part of the Converse API; the tools are sent anyway, as the messages have calls"},
 		},
 		{
 			"calls, but no tools", providers.Call{Model: "amazon.nova-lite-v1:0", Messages: []providers.Message{hi, asks, told1, told2}},

@@ -58,7 +58,7 @@ func TestSignature(t *testing.T) {
 	for _, token := range []string{"", "session-1"} {
 		t.Run("token "+token, func(t *testing.T) {
 			t.Setenv("AWS_SESSION_TOKEN", token)
-			seen := &told{live: true}
+			seen := &declared{live: true}
 			at := time.Date(2015, 8, 30, 14, 36, 0, 0, time.FixedZone("", 2*3600))
 			m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: seen}, Now: func() time.Time { return at }})
 			require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestNoSignatureInReplay(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", "/does/not/exist")
 	t.Setenv("AWS_ACCESS_KEY_ID", exampleID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", exampleSecret)
-	for name, transport := range map[string]http.RoundTripper{"does not tell": &silent{}, "tells": &told{}} {
+	for name, transport := range map[string]http.RoundTripper{"does not tell": &silent{}, "tells": &declared{}} {
 		t.Run(name, func(t *testing.T) {
 			m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: transport}})
 			require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestNoSignatureInReplay(t *testing.T) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			seen, ok := transport.(*silent)
 			if !ok {
-				seen = &transport.(*told).silent
+				seen = &transport.(*declared).silent
 			}
 			require.Empty(t, seen.seen.Header.Get("Authorization"))
 			require.Empty(t, seen.seen.Header.Get("X-Amz-Date"))
@@ -113,7 +113,7 @@ func TestNoSignatureInReplay(t *testing.T) {
 
 func TestNoCredentials(t *testing.T) {
 	withoutAWS(t)
-	seen := &told{live: true}
+	seen := &declared{live: true}
 	for name, o := range map[string]providers.Options{
 		"none":      {Region: "us-east-1"},
 		"no region": {BaseURL: "https://gateway.test"},
@@ -135,7 +135,7 @@ func TestNoCredentials(t *testing.T) {
 
 func TestCancelledWhileSigning(t *testing.T) {
 	withoutAWS(t)
-	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: &told{live: true}}})
+	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: &declared{live: true}}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -27,7 +27,7 @@ type event struct {
 }
 
 // Frame implements wire.Decoder. The metadata, which hold the usage, come after
-// the message's own end; a stream that ends before them is complete all the same.
+// the message's own end; a stream that ends before them is complete anyway.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	switch f.Event {
 	case streamEnd:

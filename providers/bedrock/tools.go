@@ -70,7 +70,7 @@ func (r *request) offer(call providers.Call) {
 	case call.Choice.Kind == providers.ChoiceNone && len(used) == 0:
 		tools = nil
 	case call.Choice.Kind == providers.ChoiceNone && len(tools) > 0:
-		r.warn("tool choice none: not part of the Converse API; the tools are sent all the same, as the messages have calls")
+		r.warn("tool choice none: not part of the Converse API; the tools are sent anyway, as the messages have calls")
 	case len(tools) == 0 && len(used) > 0:
 		for _, name := range used {
 			tools = append(tools, newTool(name, "", nil))

@@ -103,7 +103,7 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutItsMessage: it is paid for all the same, and tells why.
+// TestAReplyWithoutItsMessage: it is paid for anyway, and tells why.
 func TestAReplyWithoutItsMessage(t *testing.T) {
 	const usage = `"usage":{"tokens":{"input_tokens":16,"output_tokens":2}}`
 	got, _, err := wire.Decode(&decoder{}, framing, []byte(`{"id":"x","finish_reason":"COMPLETE",`+usage+`}`), false, "")

@@ -26,7 +26,7 @@ func quotaFailure(violations string) string {
 	return `{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[` + violations + `]}`
 }
 
-func told(code, status, message string) string {
+func errorBody(code, status, message string) string {
 	return `{"error":{"code":` + code + `,"message":"` + message + `","status":"` + status + `"}}`
 }
 
@@ -44,27 +44,27 @@ func TestErrors(t *testing.T) {
 		{"a wrong key, by its reason alone", 400, strings.Replace(invalidKey, "API key not valid. Please pass a valid API key.", "no", 1), fault.Auth, "400", 0},
 		{"in a list", 400, "[" + invalidKey + "]", fault.Auth, "400", 0},
 		{"as an event", 400, "data: " + invalidKey + "\n\n", fault.Auth, "400", 0},
-		{"a bad request", 400, told("400", "INVALID_ARGUMENT", "Cannot fetch content"), fault.InvalidRequest, "400", 0},
-		{"too many tokens", 400, told("400", "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), fault.ContextLength, "400", 0},
-		{"too many bytes", 400, told("400", "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."), fault.ContextLength, "400", 0},
-		{"a refused prompt", 400, told("400", "INVALID_ARGUMENT", "This prompt violates Google's Responsible AI practices."), fault.Refused, "400", 0},
-		{"no permission", 403, told("403", "PERMISSION_DENIED", "no"), fault.Auth, "403", 0},
+		{"a bad request", 400, errorBody("400", "INVALID_ARGUMENT", "Cannot fetch content"), fault.InvalidRequest, "400", 0},
+		{"too many tokens", 400, errorBody("400", "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), fault.ContextLength, "400", 0},
+		{"too many bytes", 400, errorBody("400", "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."), fault.ContextLength, "400", 0},
+		{"a refused prompt", 400, errorBody("400", "INVALID_ARGUMENT", "This prompt violates Google's Responsible AI practices."), fault.Refused, "400", 0},
+		{"no permission", 403, errorBody("403", "PERMISSION_DENIED", "no"), fault.Auth, "403", 0},
 		{"no billing", 403, `{"error":{"code":403,"message":"no","status":"PERMISSION_DENIED","details":[{"reason":"BILLING_DISABLED"}]}}`, fault.Quota, "403", 0},
-		{"no such model", 404, told("404", "NOT_FOUND", "models/x is not found"), fault.NotFound, "404", 0},
+		{"no such model", 404, errorBody("404", "NOT_FOUND", "models/x is not found"), fault.NotFound, "404", 0},
 		{"a rate limit", 429, exhausted(quotaFailure(`{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier","quotaValue":"5"}`) + "," + retryInfo), fault.RateLimit, "429", 36500 * time.Millisecond},
 		{"a daily quota", 429, exhausted(retryInfo + "," + quotaFailure(`{"quotaId":"GenerateRequestsPerMinute"},{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}`)), fault.Quota, "429", 36500 * time.Millisecond},
 		{"a daily quota, and its reason", 429, exhausted(`{"reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_limit":"RequestsPerDay"}},{"reason":"RATE_LIMIT_EXCEEDED"}`), fault.Quota, "429", 0},
 		{"a quota of nothing", 429, exhausted(quotaFailure(`{"quotaId":"InputTokensPerMinute","quotaValue":"0"}`)), fault.Quota, "429", 0},
 		{"no details that can be read", 429, exhausted(`7,{"retryDelay":13},{"retryDelay":"-1s"},{"retryDelay":"13s"}`), fault.RateLimit, "429", 13 * time.Second},
-		{"credits are gone", 429, told("429", "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted."), fault.Quota, "429", 0},
-		{"cancelled over there", 499, told("499", "CANCELLED", "The operation was cancelled."), fault.Overloaded, "499", 0},
-		{"internal", 500, told("500", "INTERNAL", "oops"), fault.Overloaded, "500", 0},
-		{"overloaded", 503, told("503", "UNAVAILABLE", "The model is overloaded."), fault.Overloaded, "503", 0},
-		{"a deadline", 504, told("504", "DEADLINE_EXCEEDED", "late"), fault.TimedOut, "504", 0},
+		{"credits are gone", 429, errorBody("429", "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted."), fault.Quota, "429", 0},
+		{"cancelled over there", 499, errorBody("499", "CANCELLED", "The operation was cancelled."), fault.Overloaded, "499", 0},
+		{"internal", 500, errorBody("500", "INTERNAL", "oops"), fault.Overloaded, "500", 0},
+		{"overloaded", 503, errorBody("503", "UNAVAILABLE", "The model is overloaded."), fault.Overloaded, "503", 0},
+		{"a deadline", 504, errorBody("504", "DEADLINE_EXCEEDED", "late"), fault.TimedOut, "504", 0},
 		{"in a 200", 200, exhausted(retryInfo), fault.RateLimit, "429", 36500 * time.Millisecond},
-		{"in a 200, as a list", 200, "[" + told("503", "UNAVAILABLE", "no") + "]", fault.Overloaded, "503", 0},
+		{"in a 200, as a list", 200, "[" + errorBody("503", "UNAVAILABLE", "no") + "]", fault.Overloaded, "503", 0},
 		{"in a stream", 200, "data: " + candidateOf(`{"text":"a"}`, "") + "\n\ndata: " + exhausted(retryInfo) + "\n\n", fault.RateLimit, "429", 36500 * time.Millisecond},
-		{"in an array", 200, "[" + candidateOf(`{"text":"a"}`, "") + "," + told("500", "INTERNAL", "oops") + "]", fault.Overloaded, "500", 0},
+		{"in an array", 200, "[" + candidateOf(`{"text":"a"}`, "") + "," + errorBody("500", "INTERNAL", "oops") + "]", fault.Overloaded, "500", 0},
 		{"in a 200, without a code", 200, `{"error":{"message":"no","status":"UNAUTHENTICATED"}}`, fault.Auth, "UNAUTHENTICATED", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutCandidates: it is paid for all the same.
+// TestAReplyWithoutCandidates: it is paid for anyway.
 func TestAReplyWithoutCandidates(t *testing.T) {
 	for name, body := range map[string]string{
 		"none":             `{"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"gemini-x"}`,

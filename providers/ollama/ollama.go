@@ -16,7 +16,7 @@ import (
 // Version names this codec on cassettes. It changes when requests do.
 const Version = "ollama-chat/1"
 
-// localBase is where a server listens unless told otherwise.
+// localBase is where a server listens by default.
 const localBase = "http://127.0.0.1:11434"
 
 // New makes a model of the provider. No key is needed; if there is one it is sent

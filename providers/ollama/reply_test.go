@@ -91,7 +91,7 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 	require.Len(t, got.Calls, 1)
 }
 
-// TestAReplyWithoutItsMessage: it is paid for all the same.
+// TestAReplyWithoutItsMessage: it is paid for anyway.
 func TestAReplyWithoutItsMessage(t *testing.T) {
 	const last = `{"model":"m","done":true,"done_reason":"stop","prompt_eval_count":16,"eval_count":2}`
 	for _, asked := range []bool{false, true} {

@@ -15,7 +15,7 @@ import (
 type request struct {
 	Model    string    `json:"model"`
 	Messages []message `json:"messages"`
-	// Stream is always sent: the server streams unless told not to.
+	// Stream is always sent: the server streams by default.
 	Stream  bool            `json:"stream"`
 	Options *options        `json:"options,omitempty"`
 	Tools   []tool          `json:"tools,omitempty"`

@@ -104,7 +104,7 @@ func (r *draft) content(m providers.Message) any {
 	return parts
 }
 
-// image is the address of a picture, data: for one that is at hand.
+// image is the address of a picture, data: for one in memory.
 func (r *draft) image(role string, image providers.Image) (string, bool) {
 	switch {
 	case role != providers.RoleUser:

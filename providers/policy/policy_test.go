@@ -133,7 +133,7 @@ func TestDefaultIsACopy(t *testing.T) {
 	require.Equal(t, 400, got.MaxTokens)
 }
 
-// Worked cases made by others, read when they are at hand.
+// Worked cases made by others, read when they are available.
 func TestPolicyConformance(t *testing.T) {
 	type testCase struct {
 		ID         string

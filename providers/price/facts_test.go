@@ -12,7 +12,7 @@ import (
 )
 
 // TestPricesAgainstPublishedFacts compares the table with a collection of
-// published prices, where that is at hand: every name it gives that the table
+// published prices, where that is available: every name it gives that the table
 // prices must cost the same.
 func TestPricesAgainstPublishedFacts(t *testing.T) {
 	var facts []struct {

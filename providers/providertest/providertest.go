@@ -30,7 +30,7 @@ type Answer struct {
 	Finish providers.Finish
 }
 
-// Subject is a provider on trial. Either New and Encode are set, for a wire, or Model.
+// Subject is a provider under test. Either New and Encode are set, for a wire, or Model.
 type Subject struct {
 	// New makes the wire; the suite serves it over HTTP.
 	New providers.Factory

@@ -21,7 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// Served is a wire on trial against a server that speaks its dialect: a probe,
+// Served is a wire under test against a server that speaks its dialect: a probe,
 // which does line by line what the last message of the user says.
 //
 //	say TEXT · think TEXT · call NAME ARGS · refuse TEXT · fill N

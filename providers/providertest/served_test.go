@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// toyTrial is the toy on trial, with its wire made by factory.
+// toyTrial is the toy under test, with its wire made by factory.
 func toyTrial(factory providers.Factory) Served {
 	transport, malformed := []fault.Kind{fault.Transport}, []fault.Kind{fault.Malformed}
 	limit := []fault.Kind{fault.RateLimit}

@@ -83,7 +83,7 @@ func rich() providers.Call {
 	}
 }
 
-// testSameBytes: equal calls make equal requests, also by wires made anew; what
+// testSameBytes: equal calls make equal requests, also by new wires; what
 // they hold is readable. The wire may lack parts: the server's answer is not
 // looked at.
 func testSameBytes(t require.TestingT, b *bench) {
@@ -305,7 +305,7 @@ func testSlow(t require.TestingT, b *bench, stream bool) {
 	sameReply(t, want, got)
 }
 
-// testSmallLimit: a reply over the limit is refused, what came of it is kept.
+// testSmallLimit: a reply over the limit is refused, what arrived is kept.
 func testSmallLimit(t require.TestingT, b *bench, stream bool) {
 	c := saying("fill 400")
 	c.Stream = stream

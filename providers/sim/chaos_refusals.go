@@ -46,7 +46,7 @@ func refusals() []Chaos {
 		refusal("rate-limit-vendor", "429 as the vendor tells it: x-ratelimit- or anthropic-ratelimit- headers, Google's RetryInfo, a ThrottlingException", "rate_limit", 0,
 			func(m *fault) { m.limit(limited) }),
 		refusal("rate-limit-empty", "429 without a body", "rate_limit", 0, text(429, "text/plain", "")),
-		refusal("quota", "the vendor's words for a spent quota or an empty account, as 429 where it does so: waiting is in vain", "quota", 0,
+		refusal("quota", "the vendor's words for a spent quota or an empty account, as 429 where it does so: waiting does not help", "quota", 0,
 			func(m *fault) { m.refuse(spent(m.vendor)) }),
 		refusal("unauthorized", "401", "auth", 0, with(trouble{401, "auth", "The key is not valid.", nil})),
 		refusal("forbidden", "403", "auth", 0, with(trouble{403, "auth", "The key has no access to this resource.", nil})),

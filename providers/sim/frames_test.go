@@ -135,7 +135,7 @@ func TestGeminiListStream(t *testing.T) {
 }
 
 // TestUsageOfAStreamIsAskedFor: Chat Completions tells it on demand alone, and
-// Ollama streams unless told not to.
+// Ollama streams by default.
 func TestUsageOfAStreamIsAskedFor(t *testing.T) {
 	h := Handler(Config{})
 	w := post(t, h, "/v1/chat/completions", `{"model":"sim-probe","stream":true,"messages":[{"role":"user","content":"say a"}]}`)

@@ -22,7 +22,7 @@ type parameters struct {
 	// Details asks for the reason of the ending and the count of tokens.
 	Details bool `json:"details"`
 	// ReturnFullText is sent since Hugging Face's inference repeats the prompt
-	// unless told not to.
+	// by default.
 	ReturnFullText bool     `json:"return_full_text"`
 	DoSample       *bool    `json:"do_sample,omitempty"`
 	MaxNewTokens   int      `json:"max_new_tokens,omitempty"`

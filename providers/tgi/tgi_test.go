@@ -72,7 +72,7 @@ func TestAddresses(t *testing.T) {
 		name, base string
 		stream     bool
 		address    string
-		told       bool // the body says whether to stream
+		inBody     bool // the body says whether to stream
 	}{
 		{"a server", "http://host:8080", false, "http://host:8080/generate", false},
 		{"a server, streaming", "http://host:8080/", true, "http://host:8080/generate_stream", false},
@@ -91,7 +91,7 @@ func TestAddresses(t *testing.T) {
 			require.Equal(t, "Bearer hf_1", p.Got.Header.Get("Authorization"))
 			var body map[string]any
 			require.NoError(t, json.Unmarshal([]byte(p.Sent), &body))
-			require.Equal(t, c.told, body["stream"] == true)
+			require.Equal(t, c.inBody, body["stream"] == true)
 		})
 	}
 }

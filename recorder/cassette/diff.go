@@ -42,7 +42,7 @@ func diffRequests(old, now Request) []string {
 type differ struct {
 	lines []string
 	count int
-	// nested is how many strings of JSON the values at hand are in.
+	// nested is how many strings of JSON the current values are in.
 	nested int
 }
 

@@ -159,24 +159,24 @@ func randomText(rng *rand.Rand) string {
 func TestEveryTextComesBackUnchanged(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for n := range 2_000 {
-		tape := sample()
-		it := &tape.Interactions[n%2]
+		recorded := sample()
+		it := &recorded.Interactions[n%2]
 		it.Request.Body, it.Response.Body = randomText(rng), randomText(rng)
 		it.Response.Headers["Retry-After"] = []string{randomText(rng), randomText(rng)}
-		it.Response.Status, tape.Header.Task = randomText(rng), "t"+randomText(rng)
-		tape.Header.Digests[randomText(rng)] = randomText(rng)
+		it.Response.Status, recorded.Header.Task = randomText(rng), "t"+randomText(rng)
+		recorded.Header.Digests[randomText(rng)] = randomText(rng)
 		it.Reads = nil
 		if len(it.Response.Body) > 0 {
 			it.Reads = []BodyRead{{len(it.Response.Body), 1}}
 		}
-		content, _, err := checksum.Check(Encode(tape))
+		content, _, err := checksum.Check(Encode(recorded))
 		require.NoError(t, err)
 		slow, err := readYAML(content, true)
 		require.NoError(t, err, "%s", content)
-		requireSame(t, tape, slow)
+		requireSame(t, recorded, slow)
 		fast, ok := DecodeContent(string(content))
 		require.True(t, ok, "%s", content)
-		requireSame(t, tape, fast)
+		requireSame(t, recorded, fast)
 	}
 }
 
@@ -184,15 +184,15 @@ func TestGoVCRReadsOurFile(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
 	name := filepath.Join(t.TempDir(), "c")
 	for range 200 {
-		tape := sample()
-		tape.Interactions[0].Response.Body = randomText(rng)
-		require.NoError(t, os.WriteFile(name+".yaml", Encode(tape), 0o644))
+		recorded := sample()
+		recorded.Interactions[0].Response.Body = randomText(rng)
+		require.NoError(t, os.WriteFile(name+".yaml", Encode(recorded), 0o644))
 		c, err := govcr.Load(name)
 		require.NoError(t, err)
 		require.Equal(t, 1, c.Version)
 		require.Len(t, c.Interactions, 2)
 		for i, got := range c.Interactions {
-			want := tape.Interactions[i]
+			want := recorded.Interactions[i]
 			require.Equal(t, want.Request.Body, got.Request.Body)
 			require.Equal(t, want.Request.URL, got.URL)
 			require.Equal(t, want.Request.Method, got.Method)

@@ -201,7 +201,7 @@ func (l *layout) body() string {
 		return l.base64(l.block())
 	}
 	l.want("|")
-	told := l.has("2")
+	stated := l.has("2")
 	chomp := byte(0)
 	for _, c := range []byte("-+") {
 		if l.has(string(c)) {
@@ -213,7 +213,7 @@ func (l *layout) body() string {
 	s := l.block()
 	ends := len(s) - len(strings.TrimRight(s, "\n"))
 	blank := s == "" || s[0] == ' ' || s[0] == '\t' || s[0] == '\n'
-	if blank && !told || ends == len(s) || chomp != '+' && ends != 1 {
+	if blank && !stated || ends == len(s) || chomp != '+' && ends != 1 {
 		l.bad = true
 		return ""
 	}

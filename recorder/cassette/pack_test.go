@@ -93,7 +93,7 @@ func TestPackGivesBackWhatWasPacked(t *testing.T) {
 				for i := range fromYAML.Interactions { // replay does not look at them
 					fromYAML.Interactions[i].Request.Headers = nil
 				}
-				require.Equal(t, fromYAML, fromPack, "the tape, digest and header included")
+				require.Equal(t, fromYAML, fromPack, "the recorded, digest and header included")
 				digest, err := FileDigest(files, name)
 				require.NoError(t, err)
 				packDigest, err := FileDigest(p, name)

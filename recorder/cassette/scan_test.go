@@ -29,9 +29,9 @@ func TestNoFalseAlarmInShippedCassettes(t *testing.T) {
 			return nil
 		}
 		files++
-		tape, err := Decode(data, false)
+		recorded, err := Decode(data, false)
 		require.NoError(t, err, path)
-		require.NoError(t, Scan(File{Path: "c.yaml", Secrets: s}, tape), path)
+		require.NoError(t, Scan(File{Path: "c.yaml", Secrets: s}, recorded), path)
 		return nil
 	}))
 	require.GreaterOrEqual(t, files, 340)

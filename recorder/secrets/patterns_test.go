@@ -11,12 +11,12 @@ import (
 )
 
 // TestNoFalseAlarmInRecordings does so in recordings of real providers, where
-// they are at hand.
+// they are available.
 func TestNoFalseAlarmInRecordings(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "recordings", "*.json*"))
 	require.NoError(t, err)
 	if len(files) == 0 {
-		t.Skip("no recordings at hand")
+		t.Skip("no recordings available")
 	}
 	s := New("canary-0123456789")
 	for _, file := range files {

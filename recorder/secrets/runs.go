@@ -11,7 +11,7 @@ const minRun = 16
 
 // codedRuns calls f with what each long run of letters is as base64 and, if it has
 // one case only, as base32, until f returns false. Hex is left out, and what is no
-// text: the forms of known credentials are found there all the same.
+// text: the forms of known credentials are found there anyway.
 func codedRuns(s string, f func(plain string) bool) {
 	// s[start:seen] are letters. Every run of minRun letters that begins at start or
 	// later holds s[at]: most bytes of a text of words are never looked at.

@@ -169,7 +169,7 @@ func whyMissing(err error) string {
 	case episode.KindCassetteCorrupt:
 		return "the cassette cannot be trusted"
 	}
-	return "executed again it goes otherwise: suite, code or cassette changed since the run"
+	return "the re-execution differs: suite, code or cassette changed since the run"
 }
 
 // firstLine is the beginning of an error's text.

@@ -24,7 +24,7 @@ const meterName = "$meter"
 type guard struct {
 	names []string
 	used  []string
-	// members have their offset as column until the text is at hand.
+	// members have their offset as column until the text is available.
 	members []Member
 	err     *file.Error
 }

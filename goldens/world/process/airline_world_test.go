@@ -316,11 +316,11 @@ func (w *airlineWorld) book(a *object) string {
 	if a.text("insurance") == "yes" {
 		total += 30 * n
 	}
-	purse, paid := w.see("users", userID).object("payment_methods"), 0
+	paymentMethods, paid := w.see("users", userID).object("payment_methods"), 0
 	for _, p := range a.list("payment_methods") {
 		id, amount := p.(*object).text("payment_id"), p.(*object).int("amount")
 		paid += amount
-		m := purse.object(id)
+		m := paymentMethods.object(id)
 		if m == nil {
 			return "Error: payment method " + id + " not found"
 		}

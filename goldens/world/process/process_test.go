@@ -228,13 +228,13 @@ func TestEnvironment(t *testing.T) {
 }
 
 // tape is a recorder as far as worlds need one.
-type tape struct {
+type recorded struct {
 	next             http.RoundTripper
 	answers, written map[string][]string
 }
 
 // RoundTrip implements http.RoundTripper.
-func (p *tape) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
@@ -254,8 +254,8 @@ func (p *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // again is a tape with the first n answers to each request.
-func (p *tape) again(n int) *tape {
-	copied := &tape{next: p.next, answers: map[string][]string{}, written: map[string][]string{}}
+func (p *recorded) again(n int) *recorded {
+	copied := &recorded{next: p.next, answers: map[string][]string{}, written: map[string][]string{}}
 	for key, list := range p.written {
 		copied.answers[key] = list[:min(n, len(list))]
 	}
@@ -265,7 +265,7 @@ func (p *tape) again(n int) *tape {
 // TestRecorded: all requests pass the transport, a replay starts no process, and one that
 // begins with recorded answers brings its process to the state that they led to.
 func TestRecorded(t *testing.T) {
-	recorded := (&tape{next: Transport{}}).again(0)
+	recorded := (&recorded{next: Transport{}}).again(0)
 	k := AsWorld("plain")
 	k.Transport = recorded
 	w := open(t, k)
@@ -291,7 +291,7 @@ func TestRecorded(t *testing.T) {
 	k.Transport = recorded.again(1)
 	resumed := open(t, k)
 	require.Equal(t, first, add(resumed))
-	require.Contains(t, add(resumed), `"n":7`, "not on the tape: the process comes after the recorded call")
+	require.Contains(t, add(resumed), `"n":7`, "not on the recorded: the process comes after the recorded call")
 	require.Contains(t, add(resumed), `"n":8`)
 
 	k = AsWorld("random")
@@ -316,7 +316,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		k := Kind{Transport: (&tape{next: answers(text)}).again(0)}
+		k := Kind{Transport: (&recorded{next: answers(text)}).again(0)}
 		w := k.open()
 		w.zone = time.UTC
 		e, err := w.Call(t.Context(), call("add", `{}`), begin.Now)

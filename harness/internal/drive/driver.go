@@ -155,7 +155,7 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 		e.finish = &agent.Finish{Status: agent.Interrupted}
 		return
 	}
-	if err := fatal(ev); err != nil { // likewise
+	if err := fatal(ev); err != nil { // also an error
 		e.fail(err)
 		return
 	}

@@ -50,7 +50,7 @@ func (p *Past) Open(cassettes fs.FS) (*recorder.Recorder, error) {
 	return recorder.New(recorder.Options{Mode: recorder.Replay, FS: cassettes, Path: p.Cassette, Command: p.Command})
 }
 
-// rowKey is the part of every row that says what was on trial.
+// rowKey is the part of every row that says what was under test.
 func (p Planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {
 	return ledger.Key{
 		RunID: runID, EpisodeID: episodeID, Suite: p.Suite.Name, TaskID: p.Task.ID,

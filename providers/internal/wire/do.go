@@ -161,10 +161,10 @@ func (p *pass) Read(b []byte) (int, error) {
 // peek reads until something but white space has come, at most 4 KiB. What it
 // returns has room for a reply of the length told, or for most of those whose
 // length is not told (-1, or 0 of transports that leave it out).
-func peek(r io.Reader, told int64) ([]byte, error) {
+func peek(r io.Reader, length int64) ([]byte, error) {
 	room := 8 << 10
-	if told > 0 && told < 64<<10 { // more is not believed until it has come
-		room = int(told) + bytes.MinRead
+	if length > 0 && length < 64<<10 { // more is not believed until it has come
+		room = int(length) + bytes.MinRead
 	}
 	head := make([]byte, 0, room)
 	limit := min(room, 4<<10)
@@ -304,7 +304,7 @@ func firstHeader(h http.Header, names ...string) string {
 	return ""
 }
 
-// Decode folds a body that is at hand, without HTTP, as Do would: for tests,
+// Decode folds a body in memory, without HTTP, as Do would: for tests,
 // fuzzing and benchmarks of decoders. The error is a *Fault when the provider
 // reported one. complete is false for a stream that was cut off.
 func Decode(d Decoder, framing Framing, body []byte, asked bool, forced string) (r providers.Reply, complete bool, err error) {

@@ -24,7 +24,7 @@ type Fault struct {
 	RequestID string
 	// RetryAfter is advice told in the body; a header's comes before it.
 	RetryAfter time.Duration
-	// Permanent says that trying again is in vain, although the kind suggests it.
+	// Permanent says that trying again does not help, although the kind suggests it.
 	Permanent bool
 	// Header is that of the answer, for Dialect.Kind: some providers name the type
 	// only there.

@@ -87,7 +87,7 @@ func TestStreamsAreKnownByTheirBeginning(t *testing.T) {
 }
 
 // lines says what the standard makes of a text: its fields by line, whatever the
-// line break. It is the slow and plain reading that cutEvents is held to.
+// line break. It is the slow and plain reading that cutEvents is compared with.
 func plainEvents(text string) (list []Frame) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)

@@ -15,12 +15,12 @@ import (
 
 // telling answers with a body and a length that need not be its own.
 type telling struct {
-	body io.Reader
-	told int64
+	body   io.Reader
+	length int64
 }
 
 func (a telling) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(a.body), ContentLength: a.told, Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(a.body), ContentLength: a.length, Request: r}, nil
 }
 
 // TestTheLengthToldIsOnlyAHint: a body is read to its end, whatever the length told.
@@ -34,26 +34,26 @@ func TestTheLengthToldIsOnlyAHint(t *testing.T) {
 		if name == "stream" {
 			want = "aend"
 		}
-		for _, told := range []int64{-1, 0, 1, int64(len(body)) - 1, int64(len(body)), int64(len(body)) + 1, 64<<10 - 1, 64 << 10, 1 << 62} {
+		for _, length := range []int64{-1, 0, 1, int64(len(body)) - 1, int64(len(body)), int64(len(body)) + 1, 64<<10 - 1, 64 << 10, 1 << 62} {
 			for pieces, slow := range map[string]func(io.Reader) io.Reader{
 				"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader, "with its end": iotest.DataErrReader,
 			} {
-				c, err := New(Dialect{Base: "http://server.test"}, providers.Options{HTTP: &http.Client{Transport: telling{slow(strings.NewReader(body)), told}}})
+				c, err := New(Dialect{Base: "http://server.test"}, providers.Options{HTTP: &http.Client{Transport: telling{slow(strings.NewReader(body)), length}}})
 				require.NoError(t, err)
 				r, err := c.Do(context.Background(), providers.Call{}, Request{Path: "/x"}, texts{}, nil)
-				require.NoError(t, err, "%s, %s, %d told", name, pieces, told)
-				require.True(t, strings.TrimSpace(want) == strings.TrimSpace(r.Text), "%s, %s, %d told: %d bytes", name, pieces, told, len(r.Text))
+				require.NoError(t, err, "%s, %s, %d length", name, pieces, length)
+				require.True(t, strings.TrimSpace(want) == strings.TrimSpace(r.Text), "%s, %s, %d length: %d bytes", name, pieces, length, len(r.Text))
 			}
 		}
 	}
 }
 
 func TestPeekHasRoomForTheRest(t *testing.T) {
-	for told, room := range map[int64]int{-1: 8 << 10, 0: 8 << 10, 1: 513, 3000: 3512, 64<<10 - 1: 64<<10 + 511, 64 << 10: 8 << 10} {
-		head, err := peek(strings.NewReader("{\"text\":1}"), told)
+	for length, room := range map[int64]int{-1: 8 << 10, 0: 8 << 10, 1: 513, 3000: 3512, 64<<10 - 1: 64<<10 + 511, 64 << 10: 8 << 10} {
+		head, err := peek(strings.NewReader("{\"text\":1}"), length)
 		require.NoError(t, err)
 		require.Equal(t, "{\"text\":1}", string(head))
-		require.Equal(t, room, cap(head), "%d told", told)
+		require.Equal(t, room, cap(head), "%d length", length)
 	}
 }
 

@@ -29,7 +29,7 @@ func (t *turn) readConversation() (ok bool) {
 	return true
 }
 
-// history reads what was called after the request in Messages[at], and what came of it.
+// history reads what was called after the request in Messages[at], and the results.
 func (t *turn) history(at int) {
 	var open []Call   // calls without a result
 	var pending *Call // of the text protocol
@@ -80,7 +80,7 @@ func (t *turn) came(c Call, r Result) {
 		}
 		t.view.result(c.Name, c.Args, "", code, message)
 	default:
-		value, ok := mended(r.Text)
+		value, ok := repairedJSON(r.Text)
 		if !ok {
 			value = string(JSON(r.Text))
 		}
@@ -91,11 +91,11 @@ func (t *turn) came(c Call, r Result) {
 // failure is the error a result tells.
 func (r Result) failure() (code, message string, failed bool) {
 	text := strings.TrimPrefix(r.Text, "error: ") // as wires put it that know no failed result
-	var told struct {
+	var body struct {
 		Error *struct{ Code, Message string }
 	}
-	if json.Unmarshal([]byte(text), &told) == nil && told.Error != nil {
-		return told.Error.Code, told.Error.Message, true
+	if json.Unmarshal([]byte(text), &body) == nil && body.Error != nil {
+		return body.Error.Code, body.Error.Message, true
 	}
 	return "", text, r.Failed
 }

@@ -144,7 +144,7 @@ func (v *view) file(m []string) {
 			code = outcome
 		}
 		v.result(m[2], args, "", code, data)
-	} else if value, ok := mended(data); ok {
+	} else if value, ok := repairedJSON(data); ok {
 		v.result(m[2], args, value, "", "")
 	}
 }

@@ -180,7 +180,7 @@ func prosaic(plan planOf) string {
 	return "I would do this: " + strings.Join(out, " Then: ")
 }
 
-// Summaries of the history of a step keep what was called and what came of it, in lines
+// Summaries of the history of a step keep what was called and the results, in lines
 // that are read again later:
 //
 //	get_counts {"label":"angry",…} gave {"value":31,…}

@@ -25,7 +25,7 @@ func TestMended(t *testing.T) {
 		``:                               "",
 		`oops`:                           "",
 	} {
-		got, ok := mended(text)
+		got, ok := repairedJSON(text)
 		require.Equal(t, want != "", ok, text)
 		if ok {
 			require.JSONEq(t, want, got, text)
@@ -37,7 +37,7 @@ func TestMended(t *testing.T) {
 func FuzzMended(f *testing.F) {
 	f.Add(`{"a":[{"id":"x","n":1.5},{"id":"y"}],"b":null,"c":{"d":[[],{}]}}`, 20)
 	f.Fuzz(func(t *testing.T, text string, at int) {
-		if got, ok := mended(text[:min(max(at, 0), len(text))] + "…"); ok {
+		if got, ok := repairedJSON(text[:min(max(at, 0), len(text))] + "…"); ok {
 			require.True(t, json.Valid([]byte(got)), got)
 		}
 	})

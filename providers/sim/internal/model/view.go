@@ -120,8 +120,8 @@ func offered(tools []string) []string {
 	return slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(agentTools, name) })
 }
 
-// mended is a JSON value whose end may have been cut off: what is incomplete is left out.
-func mended(text string) (value string, ok bool) {
+// repairedJSON is a JSON value whose end may have been cut off: what is incomplete is left out.
+func repairedJSON(text string) (value string, ok bool) {
 	if json.Valid([]byte(text)) {
 		return text, true
 	}
