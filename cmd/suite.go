@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
@@ -218,20 +219,38 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 //go:embed scaffold
 var scaffold embed.FS
 
+const nextAfterInit = `  cupel run --mode record      # record the tasks with simulated models: no key, no cost
+  cupel show latest --failed   # the episodes that are not solved
+  cupel gate latest            # exit 11: three tasks are too few for a verdict
+`
+
 func newInit(p *process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Create cupel.yaml and an example suite",
+		Long: `Writes cupel.yaml, with a comment for every field, and suites/first: three tasks,
+their tools and their reference solutions. Existing files are kept as they are. The
+example needs no key: its two candidates are simulated models.`,
 		Example: `  cupel init
-  cupel suite prove          # the first suite accepts its solutions and refuses mistakes
-  cupel run --mode record    # the first suite, with simulated models
-  cupel run`,
+  cupel init my-project`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := "."
 			if len(args) == 1 {
 				root = args[0]
 			}
-			return writeScaffold(p, root)
+			_, missing := os.Stat(filepath.Join(root, config.Name))
+			if err := writeScaffold(p, root); err != nil {
+				return err
+			}
+			next := nextAfterInit
+			if missing == nil { // its candidates may cost money
+				next = "  cupel doctor                 # what the existing cupel.yaml configures, and what is missing\n"
+			}
+			if filepath.Clean(root) != "." {
+				next = "  cd " + root + "\n" + next
+			}
+			_, err := fmt.Fprint(p.stdout, "\nnext:\n"+next)
+			return err
 		},
 	}
 }
