@@ -85,6 +85,8 @@ var arrows = map[string][]string{
 	"harness/canary": {"harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/regular"},
 	// It is imported by tests only.
 	"internal/testkit": {"internal/regular"},
+	// A browser, which pages are looked at with.
+	"internal/testkit/browser": {},
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},

@@ -19,7 +19,7 @@ import (
 // TestPagesInABrowser uses the pages as people do: with a pointer, with a
 // keyboard, on a phone, on paper, in the dark, without scripts.
 func TestPagesInABrowser(t *testing.T) {
-	p := startBrowser(t).newTab()
+	p := startBrowser(t)
 	d := newDesk(t)
 	for _, part := range []struct {
 		name string

@@ -82,7 +82,7 @@ func options(runs string) Options {
 		Redact: func(_, text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") },
 		Now:    func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
 		Compare: func(_ context.Context, w io.Writer, baseline, newRun, changed string) error {
-			if changed == "refuse" {
+			if changed == "keep" {
 				return errors.New("tasks changed <b>\nsecond line with hunter2")
 			}
 			_, err := fmt.Fprintf(w, "<header class=\"wrap\">%s|%s|%s", baseline, newRun, changed)
@@ -448,9 +448,9 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, `<header class="wrap">`+backToList+one+"|"+two+"|skip", s.page("/compare?baseline=run01&new=run02&changed=skip"))
 	require.Contains(t, s.page("/compare?baseline=run01:weak&new=run01:strong"), one+":weak|"+one+":strong|")
 
-	resp, body := s.get("/compare?baseline=run01&new=run02&changed=refuse", nil)
+	resp, body := s.get("/compare?baseline=run01&new=run02&changed=keep", nil)
 	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
-	for _, want := range []string{"tasks changed &lt;b&gt;", "<p><bdi>second line with [redacted]</bdi></p>", `name="baseline" value="run01"`, "<option selected>refuse</option>"} {
+	for _, want := range []string{"tasks changed &lt;b&gt;", "<p><bdi>second line with [redacted]</bdi></p>", `name="baseline" value="run01"`, "<option selected>keep</option>"} {
 		require.Contains(t, body, want)
 	}
 	for _, query := range []string{"", "baseline=run01", "baseline=run01&new=absent", "baseline=run01&new=..", "baseline=" + one + "&new=run02", "baseline=latest&new=run02", "baseline=run01&new=../" + filepath.Base(runs) + "/run02:x"} {
