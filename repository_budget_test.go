@@ -48,7 +48,7 @@ const total = 103_500
 // addedPackages came after the goal was set, each with a purpose of its own: worlds,
 // playbooks, the proof of a suite, joined recordings and lists of episodes.
 var addedPackages = []string{
-	"cmd/internal/join", "cmd/internal/listing", "cmd/internal/viewer",
+	"cmd/internal/join", "cmd/internal/listing", "cmd/internal/viewer", "internal/testkit/browser",
 	"goldens/desk", "goldens/internal/expression", "goldens/internal/state", "goldens/playbook",
 	"goldens/world/declared", "goldens/world/process", "harness/prove",
 }

@@ -494,7 +494,7 @@ func TestTrend(t *testing.T) {
 	s := serve(t, runs)
 	require.Contains(t, s.page("/"), `<a href="/trend?suite=counts">`)
 	page := s.page("/trend?suite=counts")
-	for _, want := range []string{`<svg class="plot"`, `href="/run/run03/#trend"`, "2026-11-03 03:00", "$0.0015"} {
+	for _, want := range []string{`<div class="plot"`, `href="/run/run03/#trend"`, "2026-11-03 03:00", "$0.0015"} {
 		require.Contains(t, page, want)
 	}
 	require.Less(t, strings.Index(page, "<th scope=\"row\">2026-11-03"), strings.Index(page, "<th scope=\"row\">2026-11-01"))
