@@ -15,7 +15,7 @@ test: ## all tests: about 3.5 minutes on two cores; what is random is a sample, 
 	$(GO) test -p $(PACKAGES) -ldflags=-w ./... # without debug information, which takes a third of linking
 
 docs: ## execute every command that README.md and docs show: about 2 minutes
-	CUPEL_DOCS=1 $(GO) test -count=1 -v -run 'TestCommands|TestWrongPages' ./docs
+	CUPEL_DOCS=1 $(GO) test -count=1 -v -parallel 6 -run 'TestCommands|TestWrongPages' ./docs
 
 build: bin/cupel ## one static binary in bin/
 

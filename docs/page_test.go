@@ -207,7 +207,7 @@ func (p *page) script(folder string) string {
 		case s.address != "":
 			answers := "(exec 3<>/dev/tcp/" + strings.ReplaceAll(s.address, ":", "/") + ") 2>/dev/null"
 			fmt.Fprintf(&b, "for try in {1..300}; do %s || break; sleep 0.1; done # until other programs free the address\n", answers)
-			fmt.Fprintf(&b, "set -m\n%s &\nset +m\n", s.text)
+			fmt.Fprintf(&b, "set -m\n{ %s && echo 'another program has this address' || %s\n} &\nset +m\n", answers, s.text)
 			fmt.Fprintf(&b, "for try in {1..200}; do %s && break; sleep 0.1; done; kill -0 $!\n", answers)
 		default:
 			b.WriteString(s.text + "\n")
@@ -312,7 +312,7 @@ func TestWrongPagesAreFound(t *testing.T) {
 		"no block":         {page: "<!-- file: a -->\ntext\n", wrong: `p.md:2: no block follows the marker "file"`},
 		"no block at all":  {page: "<!-- file: a -->\n", wrong: `no block follows the marker "file"`},
 		"two markers":      {page: "<!-- file: a -->\n<!-- output -->\n" + block("", "a"), wrong: `p.md:2: no block follows the marker "file"`},
-		"a server":         {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel sim --addr 127.0.0.1:8179") + block("sh", "curl -fsS http://127.0.0.1:8179/v1/models")},
+		"a server":         {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel sim --addr 127.0.0.1:8179 # a comment") + block("sh", "curl -fsS http://127.0.0.1:8179/v1/models")},
 		"a lost server":    {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel simulate"), wrong: "p.md:3: exit code 1"},
 		"two servers":      {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel sim\ncupel sim"), wrong: "the block must have one command"},
 		"no reason":        {page: "<!-- not executed -->\n" + block("sh", "a"), wrong: "with one"},
