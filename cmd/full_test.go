@@ -41,7 +41,7 @@ var whole struct {
 	files map[string]string
 }
 
-var goOn = regexp.MustCompile(`(?m)go on with: cupel (run --resume \S+)$`)
+var goOn = regexp.MustCompile(`(?m)resume with: cupel (run --resume \S+)$`)
 
 // fixedBy takes what a run that failed says at its word, and requires that it then
 // comes to the files of one that did not fail.

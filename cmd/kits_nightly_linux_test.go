@@ -215,7 +215,7 @@ func TestNightlyScriptGoesOn(t *testing.T) {
 
 			code, again := k.nightly("NIGHTLY_SHARDS=5", "NIGHTLY_KEYS="+os.DevNull)
 			require.Equal(t, 0, code, again)
-			require.Contains(t, again, "goes on with nightly/night-")
+			require.Contains(t, again, "resumes nightly/night-")
 			require.Equal(t, 2, k.calls("run --mode"), "the shards it was begun with, once each")
 			require.Equal(t, 1, k.calls("run --resume nightly/night-"))
 			require.Equal(t, 1, k.calls("merge nightly"))
@@ -301,7 +301,7 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 			require.NotZero(t, cmd.ProcessState.ExitCode(), out)
 			code, again := k.nightly(settings...)
 			require.Equal(t, 0, code, again)
-			require.Contains(t, again, "goes on with")
+			require.Contains(t, again, "resumes")
 			k.requireWhole(k.one("nightly/night-*/merged/*"))
 		})
 	}

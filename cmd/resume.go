@@ -68,7 +68,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 		}
 	}
 	if len(given) > 0 {
-		return cfg, saved, "", exit.Usage(fmt.Errorf("--resume goes on with what the run was begun with: leave out %s", strings.Join(given, ", ")))
+		return cfg, saved, "", exit.Usage(fmt.Errorf("--resume uses the original settings of the run; remove %s", strings.Join(given, ", ")))
 	}
 	if cfg, err = p.load(c); err != nil {
 		return cfg, saved, "", err
@@ -119,7 +119,7 @@ func checkResumedFiles(saved savedRun, dir string) error {
 			continue
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return exit.Usage(fmt.Errorf("%s was begun with %s, which is not there: go on with it in the folder it was begun in", dir, path))
+			return exit.Usage(fmt.Errorf("%s was started with %s, which does not exist here; resume it in the folder where it was started", dir, path))
 		}
 	}
 	return nil

@@ -159,7 +159,7 @@ func checkFork(r *runner, next drive.Planned, f Fork) error {
 	case ended != nil:
 		return ended
 	case n == 1:
-		return &ConfigError{errors.New("the episode has 1 turn, and nothing to go on with after it")}
+		return &ConfigError{errors.New("the episode has 1 turn, and no turn to continue from after it")}
 	case f.Turn >= n:
 		return &ConfigError{fmt.Errorf("the episode has %d turns, so the last one to keep is 1 to %d", n, n-1)}
 	}

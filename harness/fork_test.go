@@ -232,7 +232,7 @@ func TestForkRefuses(t *testing.T) {
 	}{
 		"a turn too far":   {fork: harness.Fork{Turn: 3}, want: "fork G09/weak/1@3: the episode has 3 turns, so the last one to keep is 1 to 2"},
 		"no turn":          {fork: harness.Fork{}, want: "turns count from 1"},
-		"an only turn":     {fork: harness.Fork{Task: "C22", Turn: 1}, want: "the episode has 1 turn, and nothing to go on with"},
+		"an only turn":     {fork: harness.Fork{Task: "C22", Turn: 1}, want: "the episode has 1 turn, and no turn to continue from"},
 		"an unknown task":  {fork: harness.Fork{Task: "NOPE", Turn: 1}, want: `no task matches "NOPE"; there are: G01`},
 		"a pattern":        {fork: harness.Fork{Task: "G0*", Turn: 1}, want: "not a pattern"},
 		"an unknown one":   {fork: harness.Fork{Candidate: "nope", Turn: 1}, want: `no candidate matches "nope"`},

@@ -166,7 +166,7 @@ func TestFilesThatFailMidway(t *testing.T) {
 			}
 			require.ErrorContains(t, err, want)
 			require.Regexp(t, "no space left on device|invalid argument", err.Error(), "the second where it had been written and was to be synced")
-			require.ErrorContains(t, err, "go on with: cupel run --resume "+res.Dir)
+			require.ErrorContains(t, err, "resume with: cupel run --resume "+res.Dir)
 			require.Less(t, network.late.Load(), int32(10), "nothing more is sent but what was in progress")
 
 			o.Resume = filepath.Base(res.Dir)

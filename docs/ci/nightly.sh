@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One night's run of a suite, its report and its verdict; for cron, a systemd
 # timer or any CI. The exit code is that of cupel gate. It can be killed at any
-# moment: started again, it goes on with the night it was at. Start it in the
+# moment: started again, it resumes the night it was at. Start it in the
 # folder of cupel.yaml. Needs bash 4.3 and flock. docs/ci.md explains it.
 set -euo pipefail
 shopt -s nullglob
@@ -187,11 +187,11 @@ interrupted='' pids=() shards=0
 trap 'interrupted=1; [ "${#pids[@]}" -eq 0 ] || kill -TERM -- "${pids[@]/#/-}" 2>/dev/null || true' INT TERM HUP
 
 nights=("$NIGHTLY_DIR"/night-*)
-code=20 # nothing to go on with
+code=20 # nothing to resume
 if [ "${#nights[@]}" -gt 0 ]; then
 	night=${nights[-1]}
 	if [ -s "$night/shards" ] && [ ! -e "$night/exit" ]; then
-		log "goes on with $night"
+		log "resumes $night"
 		code=0
 		carry_out || code=$?
 		[ "$code" -ne 20 ] || log "$night cannot be resumed"

@@ -39,7 +39,7 @@ func FindEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
 }
 
-// ResumeHint is the command that goes on with a run that has not ended.
+// ResumeHint is the command that resumes a run that has not ended.
 func ResumeHint(dir string) string {
 	return "cupel run --resume " + dir
 }

@@ -111,7 +111,7 @@ func Load(runs, name string) (string, manifest.Manifest, []ledger.Episode, error
 
 // Unfinished says what to do about a run without a ledger.
 func Unfinished(dir string, m manifest.Manifest) error {
-	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, go on with: %s", m.RunID, ResumeHint(dir))
+	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, resume with: %s", m.RunID, ResumeHint(dir))
 }
 
 // Report builds the report of a run from its ledger, of some of its candidates
