@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness"
 )
 
 // outside is a process for tests of the command line, with what it prints.
@@ -120,5 +122,18 @@ func TestCompletion(t *testing.T) {
 			require.NotContains(t, stdout.String(), none, c.line)
 		}
 		require.NotContains(t, stderr.String(), "cupel:", c.line)
+	}
+}
+
+// A plain run says how many scripted tasks it left out; one that selects says nothing.
+func TestScriptedLeftOut(t *testing.T) {
+	p, _, _ := outside()
+	suite, _, err := p.loadSuite("builtin:counts")
+	require.NoError(t, err)
+	o := harness.Options{Matrix: harness.Matrix{Suite: suite}}
+	require.Equal(t, len(suite.Tasks)-len(judged(t)), scriptedLeftOut(o))
+	for _, s := range []harness.Selection{{Tasks: []string{"G01"}}, {Candidates: []string{"scripted"}}, {Tags: []string{"core"}}} {
+		o.Select = s
+		require.Zero(t, scriptedLeftOut(o))
 	}
 }

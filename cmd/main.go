@@ -26,12 +26,11 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -182,105 +181,11 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p)}},
 		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
-	}, p.sources())
+	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {
+		suite, _, err := p.loadSuite(path)
+		return suite, err
+	}, slices.Sorted(maps.Keys(builtins))))
 	return root
-}
-
-// sources complete arguments and flags by the configuration, its runs and its suite.
-func (p *process) sources() map[string]commandline.Source {
-	fixed := func(values ...string) commandline.Source {
-		return func(*cobra.Command, []string, string) []string { return slices.Clone(values) }
-	}
-	return map[string]commandline.Source{
-		"MODE":    fixed("replay\tfrom cassettes", "record\tfrom the network, kept on cassettes", "live\tfrom the network, nothing kept"),
-		"CHANGED": fixed("refuse\tan error (default)", "skip\tleave changed tasks out", "keep\tcompare them anyway"),
-		"RUN": func(c *cobra.Command, _ []string, typed string) []string {
-			cfg, err := p.load(c)
-			if err != nil {
-				return nil
-			}
-			return append(commandline.Runs(cfg.Runs, typed), "latest\tthe last run", "previous\tthe run before")
-		},
-		"SUITE": func(*cobra.Command, []string, string) (list []string) {
-			for _, name := range slices.Sorted(maps.Keys(builtins)) {
-				list = append(list, builtinPrefix+name)
-			}
-			return list
-		},
-		"EPISODE": p.episodeNames,
-		"TASK": func(c *cobra.Command, args []string, _ string) []string {
-			_, tasks, _ := p.namesFor(c, args)
-			return tasks
-		},
-		"CANDIDATE": func(c *cobra.Command, args []string, _ string) []string {
-			candidates, _, _ := p.namesFor(c, args)
-			return candidates
-		},
-		"TAG": func(c *cobra.Command, args []string, _ string) []string {
-			_, _, tags := p.namesFor(c, args)
-			return tags
-		},
-	}
-}
-
-// episodeNames are the episodes of the run that comes before.
-func (p *process) episodeNames(c *cobra.Command, args []string, _ string) (list []string) {
-	cfg, err := p.load(c)
-	if err != nil || len(args) == 0 {
-		return nil
-	}
-	_, _, rows, err := rundir.Load(cfg.Runs, args[0])
-	if err != nil {
-		return nil
-	}
-	for _, e := range rows {
-		outcome := "failed"
-		if e.Solved {
-			outcome = "solved"
-		}
-		list = append(list, strings.TrimSuffix(rundir.EpisodeName(e), "/1")+"\t"+outcome)
-	}
-	return list
-}
-
-// namesFor are the candidates, tasks and tags of the run or the suite that a command line
-// is about.
-func (p *process) namesFor(c *cobra.Command, args []string) (candidates, tasks, tags []string) {
-	cfg, err := p.load(c)
-	if err != nil {
-		return nil, nil, nil
-	}
-	if len(args) > 0 && strings.Contains(c.Use, " RUN") {
-		dir, err := rundir.Find(cfg.Runs, args[0])
-		if err != nil {
-			return nil, nil, nil
-		}
-		m, _ := manifest.Read(dir)
-		for _, k := range m.Candidates {
-			candidates = append(candidates, k.Name+"\t"+k.Model)
-		}
-		for _, t := range m.Tasks {
-			tasks = append(tasks, t.ID+"\t"+t.Title)
-		}
-		return candidates, tasks, nil
-	}
-	if len(args) > 0 && strings.Contains(c.Use, "SUITE") {
-		cfg.Suite = args[0]
-	}
-	suite, _, err := p.loadSuite(cfg.Suite)
-	if err != nil {
-		return nil, nil, nil
-	}
-	for _, k := range cfg.CandidatesOf(suite) {
-		candidates = append(candidates, k.Name+"\t"+k.Model)
-	}
-	for i := range suite.Tasks {
-		t := &suite.Tasks[i]
-		tasks = append(tasks, t.ID+"\t"+t.Title)
-		tags = append(append(tags, t.Tier), t.Tags...)
-	}
-	slices.Sort(tags)
-	return append(candidates, "scripted\tthe scripted tasks, which test cupel"), tasks, slices.Compact(tags)
 }
 
 // version is the module version, or the commit the binary was built from.

@@ -151,7 +151,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	outcome := runOutcome(res)
 	ev.End(res, report, outcome)
 	if !f.asJSON && !f.quiet {
-		if err := printRun(p, res, report); err != nil {
+		if err := p.printRun(o, res, report); err != nil {
 			return err
 		}
 	}

@@ -51,14 +51,41 @@ func (p *process) compareSummary(c compare.Comparison) error {
 	return text.CompareSummary(out, c, screen)
 }
 
-// printRun prints the summary.
-func printRun(p *process, res harness.Result, report model.Report) error {
+// printRun prints the summary and the commands to go on with.
+func (p *process) printRun(o harness.Options, res harness.Result, report model.Report) error {
 	if err := p.summary(report); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\ngate    cupel gate %s\n",
-		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), res.Dir)
+	run, next := res.Dir, ""
+	if dir, err := rundir.Find(o.Runs, "latest"); err == nil && dir == res.Dir && o.Runs == "runs" {
+		run = "latest"
+	}
+	if example := text.FailedExample(report); example != "" {
+		next = fmt.Sprintf("show    cupel show %s %s\n", run, example)
+	}
+	if n := scriptedLeftOut(o); n > 0 {
+		suite := ""
+		if o.Suite.Path != builtinPrefix+"counts" {
+			suite = " --suite " + o.Suite.Path
+		}
+		next += fmt.Sprintf("\nNot run: %s, which test cupel and not a model. To run them:\n        cupel run%s --candidate scripted\n", console.Count(n, "scripted task"), suite)
+	}
+	_, err := fmt.Fprintf(p.stdout, "\n%sledger  %s\nreport  %s\nview    cupel view %s\ngate    cupel gate %s\n%s",
+		forkLine(res.Manifest), res.Dir, filepath.Join(res.Dir, "report", "index.html"), run, run, next)
 	return err
+}
+
+// scriptedLeftOut counts the scripted tasks of the suite if nothing else was left out.
+func scriptedLeftOut(o harness.Options) (n int) {
+	if s := o.Select; s.Tasks != nil || s.Tags != nil || s.Candidates != nil || s.Episode != nil || o.Fork != nil {
+		return 0
+	}
+	for i := range o.Suite.Tasks {
+		if o.Suite.Tasks[i].Scripted {
+			n++
+		}
+	}
+	return n
 }
 
 // runOutcome turns episodes without a result into one error with its exit code.

@@ -29,7 +29,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Equal(t, "meets all 3 criteria (success not judged).", r.Candidates[0].Sentence)
 	var printed strings.Builder
 	require.NoError(t, text.Summary(&printed, r, text.Screen{}))
-	require.Regexp(t, `tasks solved +12.5% +7.8–18.6% +160 +– +not judged`, printed.String())
+	require.Regexp(t, `tasks solved +12.5% +7.8–18.6% +160 +– +reported`, printed.String())
 }
 
 // What was planned and has no result is no pass, whatever the rest says.

@@ -70,3 +70,10 @@ func (r *Report) addClusters(c *clusters) {
 		r.Notes = append(r.Notes, fmt.Sprintf("More than %s ways to fail: %s that failed in yet another way are in one cluster of each kind.", words.Thousands(maxSignatures), words.Plural(c.rest, "episode")))
 	}
 }
+
+// Largest are the clusters with the most episodes, at most n, the largest first.
+func (r Report) Largest(n int) []Cluster {
+	list := slices.Clone(r.Clusters)
+	slices.SortStableFunc(list, func(a, b Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
+	return list[:min(n, len(list))]
+}

@@ -52,6 +52,8 @@ type Criterion struct {
 	Note    string       `json:"note"`
 	// Explanation is the part of Note that holds for other candidates, too.
 	Explanation string `json:"-"`
+	// Aside is the part of Note about statistics, which short texts leave out.
+	Aside string `json:"-"`
 	// Expr is the text of a criterion of the user's own, empty for the others.
 	// Value, Interval and Threshold are in microseconds, nano-USD or shares of 1.
 	Expr string `json:"expr,omitempty"`
@@ -213,6 +215,12 @@ func (c *Criterion) noData() {
 func (c *Criterion) explain(sentence string) {
 	c.note(sentence)
 	c.Explanation = sentence
+}
+
+// aside adds a sentence about statistics.
+func (c *Criterion) aside(sentence string) {
+	c.note(sentence)
+	c.Aside = sentence
 }
 
 // note adds a sentence.

@@ -51,9 +51,9 @@ func (c *Criterion) shareNotes(clusters []stat.Cluster) {
 	switch {
 	case c.N <= len(clusters):
 	case c.DesignEffect != nil:
-		c.note(fmt.Sprintf("Design effect %s (%s %s of %s).", words.Trimmed(*c.DesignEffect, 2), words.Thousands(int64(c.N)), c.Unit, tasks))
+		c.aside(fmt.Sprintf("Design effect %s (%s %s of %s).", words.Trimmed(*c.DesignEffect, 2), words.Thousands(int64(c.N)), c.Unit, tasks))
 	case len(clusters) > 1:
-		c.note(fmt.Sprintf("All %s %s agree, so they weigh as their %s.", words.Thousands(int64(c.N)), c.Unit, tasks))
+		c.aside(fmt.Sprintf("All %s %s agree, so they weigh as their %s.", words.Thousands(int64(c.N)), c.Unit, tasks))
 	}
 }
 

@@ -1,8 +1,10 @@
 package text
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,6 +35,29 @@ func TestWhyExplainsOnce(t *testing.T) {
 	for _, explanation := range []string{"Valid: all calls are", "Valid: a plan keeps", "A step is a model turn: the planner's"} {
 		require.Equal(t, 1, strings.Count(b.String(), explanation), explanation)
 	}
-	require.Equal(t, 2, strings.Count(b.String(), "1 episode without a result left out. Valid"))
-	require.Contains(t, b.String(), "why: weak-contract: tasks solved ")
+
+	r := build(reporttest.Research())
+	r.Candidates[5].Criteria, r.Candidates[5].Verdict = r.Candidates[2].Criteria, r.Candidates[2].Verdict
+	b.Reset()
+	require.NoError(t, Summary(&b, r, Screen{}))
+	require.Contains(t, b.String(), "why: "+r.Candidates[2].Name+" and "+r.Candidates[5].Name+": ")
+}
+
+// One screen has the verdict of four candidates, whatever their names are, and nothing of
+// a name is lost.
+func TestSummaryFits(t *testing.T) {
+	r := build(reporttest.Research())
+	long := "a-candidate-whose-name-has-sixty-characters-and-not-one-less"
+	r.Candidates[0].Name = long
+	for _, width := range []int{80, 120, 200} {
+		var b strings.Builder
+		require.NoError(t, Summary(&b, r, Screen{Width: width}))
+		for line := range strings.Lines(b.String()) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, line)
+			require.Equal(t, strings.TrimRight(line, " \n")+"\n", line, "no blanks at the end")
+		}
+		table, _, _ := strings.Cut(b.String(), "\nstrategies")
+		require.Equal(t, width >= 120, strings.Contains(table, long), width)
+		require.Contains(t, regexp.MustCompile(`( {2,}[^\n]*)?\n *`).ReplaceAllString(table, ""), long)
+	}
 }

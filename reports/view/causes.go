@@ -49,9 +49,9 @@ var causes = []struct {
 	{regexp.MustCompile(`^answer_table: wrong day or count$`), "wrong day or count in the answer"},
 }
 
-// cause is the signature of a cluster in words, without its kind: "Asked a question
+// Cause is the signature of a cluster in words, without its kind: "Asked a question
 // instead of answering".
-func cause(c model.Cluster) string {
+func Cause(c model.Cluster) string {
 	text := strings.TrimPrefix(c.Signature, string(c.Kind)+": ")
 	for _, k := range causes {
 		text = k.pattern.ReplaceAllString(text, k.text)

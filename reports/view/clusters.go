@@ -1,33 +1,25 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Bounds of the clusters shown, in a table and in lines.
-const (
-	maxClusters     = 40
-	maxClusterLines = 3
-)
+// maxClusters bounds the clusters in a table.
+const maxClusters = 40
 
 // failureSection are the largest clusters, and the episodes of each candidate that were
 // not solved.
 func failureSection(r model.Report, linked map[int]string) Section {
-	s := Section{ID: "failures", Title: "Failures", Early: true, Label: "failed", Unsolved: failures(r), Lines: ClusterLines(r, maxClusterLines)}
+	s := Section{ID: "failures", Title: "Failures", Early: true, Unsolved: failures(r)}
 	if len(s.Unsolved) == 0 {
 		s.Empty = "Every scored episode was solved."
 	}
 	if len(r.Clusters) == 0 {
 		return s
-	}
-	if more := len(r.Clusters) - maxClusterLines; more > 0 {
-		s.Lines = append(s.Lines, "in "+words.Plural(more, "more way")+", all in the report")
 	}
 	failed := unsolvedEpisodes(r)
 	s.Count = fmt.Sprintf(" (%s of %s)", words.Thousands(int64(failed)), words.Plural(len(r.Episodes), "episode"))
@@ -42,11 +34,11 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 		{Name: "Cause", Mark: "bdi", Head: true}, {Name: "Kind", Class: "nw", Mark: "chip", Own: true}, {Name: "Episodes", Class: "n", Mark: "b"}, {Name: "Share", Class: "n", Own: true},
 		{Name: "Tasks", TextOnly: true}, {Name: "Candidates"}, {Name: "Shortest", Page: "Shortest example", Mark: "bdi"},
 	}}
-	top := largest(r, maxClusters)
+	top := r.Largest(maxClusters)
 	for _, c := range top {
 		e, n := r.Episodes[c.Shortest], len(c.Episodes)
 		t.Rows = append(t.Rows, []Cell{
-			{Text: words.Brief(cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
+			{Text: words.Brief(Cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
 			{Text: words.Percent(float64(n) / float64(max(1, unsolvedEpisodes(r))))}, {Text: names(c.Tasks)}, {Text: names(c.Candidates)},
 			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
@@ -92,13 +84,6 @@ func names(tallies []model.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-// largest are the clusters with the most episodes, at most n.
-func largest(r model.Report, n int) []model.Cluster {
-	list := slices.Clone(r.Clusters)
-	slices.SortStableFunc(list, func(a, b model.Cluster) int { return cmp.Compare(len(b.Episodes), len(a.Episodes)) })
-	return list[:min(n, len(list))]
-}
-
 // unsolvedEpisodes counts the episodes of all clusters.
 func unsolvedEpisodes(r model.Report) (n int) {
 	for _, c := range r.Clusters {
@@ -111,13 +96,13 @@ func unsolvedEpisodes(r model.Report) (n int) {
 func clusterSentence(r model.Report, c model.Cluster) string {
 	e := r.Episodes[c.Shortest]
 	return fmt.Sprintf("%s: %s of %s, in %s; shortest %s/%s/%d, %s",
-		words.LowerFirst(cause(c)), words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
+		words.LowerFirst(Cause(c)), words.Thousands(int64(len(c.Episodes))), words.Plural(unsolvedEpisodes(r), "unsolved episode"), words.Plural(len(c.Tasks), "task"),
 		words.Brief(e.Task, 40), words.Brief(e.Candidate, 60), e.Trial, words.Plural(e.Steps, "step"))
 }
 
 // ClusterLines says the largest clusters, at most n, each in a line.
 func ClusterLines(r model.Report, n int) (lines []string) {
-	for _, c := range largest(r, n) {
+	for _, c := range r.Largest(n) {
 		lines = append(lines, clusterSentence(r, c))
 	}
 	return lines

@@ -72,9 +72,9 @@ func values(sources map[string]Source, kind string, c *cobra.Command, args []str
 // maxRuns bounds how many runs are offered, those written last.
 const maxRuns = 300
 
-// Runs lists the runs of a folder whose ids begin with prefix, the last one first, with the
+// runIDs lists the runs of a folder whose ids begin with prefix, the last one first, with the
 // day and the headline of the report.
-func Runs(dir, prefix string) []string {
+func runIDs(dir, prefix string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
