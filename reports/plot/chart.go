@@ -177,7 +177,7 @@ func (t theme) look(v stat.Verdict) (color.Color, draw.GlyphDrawer) {
 // shape of the i-th candidate in plots that draw all of them in one place; the
 // first 32 differ.
 func (t theme) shape(i int) (color.Color, draw.GlyphDrawer) {
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
 	return t.series[i%len(t.series)], shapes[(i+i/len(shapes))%len(shapes)]
 }
 

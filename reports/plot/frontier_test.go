@@ -3,6 +3,7 @@ package plot
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,12 +63,12 @@ func TestTokenTitles(t *testing.T) {
 		name, title, alt string
 		list             []model.Candidate
 	}{
-		{"none", "", "Tokens by class: .", []model.Candidate{tokens(nil, nil, nil, nil, nil)}},
+		{"none", "", "Mean tokens of an episode by class: .", []model.Candidate{tokens(nil, nil, nil, nil, nil)}},
 		{"all", "Tokens per episode: 2,500 (50.0% of the input cached)",
-			"Tokens by class: 1 uncached input 1,500, cached input 2,000, cache write 500, output 900, reasoning 100.",
+			"Mean tokens of an episode by class: 1 uncached input 750, cached input 1,000, cache write 250, output 450, reasoning 50.",
 			[]model.Candidate{tokens(n(1500), n(2000), n(500), n(900), n(100))}},
 		{"what is unknown is not zero", "Tokens per episode: 100 to 1,000",
-			"Tokens by class: 1 uncached input 150, cached input unknown, cache write unknown, output 50, reasoning unknown; 2 uncached input 2,000, cached input 0, cache write 0, output 0, reasoning 0.",
+			"Mean tokens of an episode by class: 1 uncached input 75, cached input unknown, cache write unknown, output 25, reasoning unknown; 2 uncached input 1,000, cached input 0, cache write 0, output 0, reasoning 0.",
 			[]model.Candidate{tokens(n(150), nil, nil, n(50), nil), tokens(n(2000), n(0), n(0), n(0), n(0))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,6 +80,22 @@ func TestTokenTitles(t *testing.T) {
 	m := tokens(n(150), nil, nil, n(50), nil).Metrics
 	require.Equal(t, "≥ 100", tokensOf(&m))
 	require.Equal(t, "unknown", tokensOf(new(model.Metrics)))
+}
+
+// An axis has one unit, and one number of decimals.
+func TestFormats(t *testing.T) {
+	for want, got := range map[string][]string{
+		"$0.001 $0.003 $0.010 $0.030": dollars([]float64{1e6, 3e6, 10e6, 30e6}),
+		"$0 $20k $40k":                dollars([]float64{0, 20e12, 40e12}),
+		"0 5 10 15 s":                 durations([]float64{0, 5e6, 10e6, 15e6}),
+		"0.2 0.5 1.0 2.0 s":           durations([]float64{2e5, 5e5, 1e6, 2e6}),
+		"500 ms":                      durations([]float64{5e5}),
+		"0 0.5k 1.0k 1.5k":            counts([]float64{0, 500, 1000, 1500}),
+		"0 200 400":                   counts([]float64{0, 200, 400}),
+		"0% 2.5% 5.0%":                shares([]float64{0, 0.025, 0.05}),
+	} {
+		require.Equal(t, want, strings.Join(got, " "))
+	}
 }
 
 func TestTaskTitles(t *testing.T) {

@@ -3,6 +3,7 @@ package plot
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/cupel-eval/cupel/reports/internal/dots"
 )
@@ -11,7 +12,7 @@ import (
 type format func([]float64) []string
 
 // inUnits divides values by a unit and writes them with the decimals that the one needs
-// which needs most: "$0.001", "$0.010". A zero has none.
+// which needs most: "$0.001", "$0.010". A zero has none, and no prefix of thousands.
 func inUnits(unit float64, before, after string) format {
 	return func(values []float64) []string {
 		decimals := 0
@@ -22,11 +23,10 @@ func inUnits(unit float64, before, after string) format {
 		}
 		labels := make([]string, len(values))
 		for i, v := range values {
-			text := "0"
-			if v != 0 {
-				text = strconv.FormatFloat(v/unit, 'f', decimals, 64)
+			labels[i] = before + strconv.FormatFloat(v/unit, 'f', decimals, 64) + after
+			if v == 0 {
+				labels[i] = before + "0" + strings.Trim(after, "kMGTPE")
 			}
-			labels[i] = before + text + after
 		}
 		return labels
 	}

@@ -90,13 +90,17 @@ func tokensTitle(r *model.Report) string {
 }
 
 func tokensAlt(r *model.Report) string {
-	return alt(r, "Tokens by class", func(c model.Candidate) string {
+	return alt(r, "Mean tokens of an episode by class", func(c model.Candidate) string {
 		if _, known := tokens(&c.Metrics); known == 0 {
 			return ""
 		}
 		var parts []string
 		for _, k := range tokenClasses() {
-			parts = append(parts, k.name+" "+words.Count(k.of(&c.Metrics)))
+			text := words.Unknown
+			if n := k.of(&c.Metrics); n != nil {
+				text = wholeTokens(float64(*n) / float64(c.Episodes))
+			}
+			parts = append(parts, k.name+" "+text)
 		}
 		return strings.Join(parts, ", ")
 	})
