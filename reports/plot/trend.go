@@ -4,7 +4,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -16,7 +15,7 @@ import (
 
 // Sizes of the panels of a trend, in points, and how many candidates it shows.
 const (
-	trendPanel      vg.Length = 92
+	trendPanel      vg.Length = 98
 	trendMargin     vg.Length = 46 // for the labels of all panels, which stand below one another
 	trendCandidates           = 8
 )
@@ -33,7 +32,7 @@ type timeline struct {
 
 // trend draws a panel for each metric: a line for each candidate with its interval
 // behind it, a dashed line where a series changed its level, and marks where
-// something was changed on purpose. Runs are evenly spaced.
+// a candidate or the suite was changed. Runs are evenly spaced.
 func (t theme) trend(r model.Report) drawing {
 	l := timeline{theme: t, place: map[trendRun]float64{}, index: map[string]int{}, names: t.labels(r, 19)}
 	l.runs, _ = trendRuns(&r)
@@ -48,7 +47,7 @@ func (t theme) trend(r model.Report) drawing {
 	for _, m := range view.TrendMetrics() {
 		list := slices.DeleteFunc(slices.Clone(r.Trend), func(s trend.Series) bool { return s.Metric != m.Name || !slices.Contains(l.shown, s.Candidate) })
 		if len(list) > 0 {
-			d = append(d, part{trendPanel + lineHeight, func(c draw.Canvas) { l.panel(draw.Crop(c, 8, -14, lineHeight, 0), m, list) }})
+			d = append(d, part{trendPanel + lineHeight, func(c draw.Canvas) { l.panel(draw.Crop(c, 8, -14, 0, 0), m, list) }})
 		}
 	}
 	foot, key := t.key(l.key(r))
@@ -91,8 +90,8 @@ func (l *timeline) key(r model.Report) (key []keyEntry) {
 	}{
 		{"interval", keyEntry{"95% interval", func(c draw.Canvas, at vg.Point) { box(c, l.grid, at.X-5, at.Y-4, at.X+5, at.Y+4) }}},
 		{"level", keyEntry{"level changed", stroke(cutLine(l.fail), 0, 6)}},
-		{"candidate", keyEntry{"candidate changed on purpose", glyph(l.muted, purposeShape("candidate"))}},
-		{"suite", keyEntry{"suite changed on purpose", glyph(l.muted, purposeShape("suite"))}},
+		{"candidate", keyEntry{"candidate changed", glyph(l.muted, purposeShape("candidate"))}},
+		{"suite", keyEntry{"suite changed", glyph(l.muted, purposeShape("suite"))}},
 	} {
 		if has[e.what] {
 			key = append(key, e.keyEntry)
@@ -126,43 +125,36 @@ func (l *timeline) panel(c draw.Canvas, m view.TrendMetric, list []trend.Series)
 		}
 	}
 	y := trendAxis(m, low, high)
-	x := axis{low: -0.5, high: float64(len(l.runs)) - 0.5}
-	l.chart(draw.Crop(c, trendMargin-l.widest(y.ticks), 0, 4, -lineHeight-3), x, y, func(c draw.Canvas, x, y scale) {
+	x := axis{low: -0.5, high: float64(len(l.runs)) - 0.5, ticks: l.dates()}
+	l.chart(draw.Crop(c, trendMargin-l.widest(y.ticks), 0, 4, -lineHeight-9), x, y, func(c draw.Canvas, x, y scale) {
 		c.StrokeLine2(draw.LineStyle{Color: l.grid, Width: 1}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 		l.draw(c, list, m, x, y)
-		l.dates(c, x)
 	})
 }
 
 // trendAxis is an axis with some room around its values.
 func trendAxis(m view.TrendMetric, low, high float64) axis {
-	room, top := max(0.1*(high-low), 0.02*math.Abs(high), 1e-9), math.Inf(1)
-	if m.Format(0) == "0%" {
-		room, top = 0.01, 1
+	room, top, write := max(0.1*(high-low), 0.02*math.Abs(high), 1e-9), math.Inf(1), inUnits(1, "", "")
+	switch m.Name {
+	case trend.Solved, trend.Valid:
+		room, top, write = 0.01, 1, shares
+	case trend.Cost:
+		write = dollars
+	case trend.Latency:
+		write = durations
 	}
 	low, high = max(0, low-room), min(top, high+room)
-	return axis{low: low, high: high, ticks: roundTicks(low, high, 4, func(values []float64) (labels []string) {
-		for _, v := range values {
-			labels = append(labels, m.Format(v))
-		}
-		return labels
-	})}
+	return axis{low: low, high: high, ticks: roundTicks(low, high, 4, write)}
 }
 
-// dates writes the days of up to five runs below the axis.
-func (l *timeline) dates(c draw.Canvas, x scale) {
-	n := len(l.runs)
-	count := min(n, 5)
-	for i := range count {
-		run := i * (n - 1) / max(1, count-1)
-		style := l.style(l.muted, textSize, draw.XCenter, draw.YTop)
-		text := l.runs[run].started.Format("01-02")
-		if i == 0 || i == count-1 {
-			text = l.runs[run].started.Format(time.DateOnly)
-		}
-		at := min(x(float64(run)), c.Max.X-style.Width(text)/2)
-		c.FillText(style, vg.Point{X: at, Y: c.Min.Y - 5}, text)
+// dates are the days of up to five runs.
+func (l *timeline) dates() (ticks []tick) {
+	last := len(l.runs) - 1
+	for i := range min(last+1, 5) {
+		run := i * last / max(1, min(last, 4))
+		ticks = append(ticks, tick{float64(run), l.runs[run].started.Format("2 Jan")})
 	}
+	return ticks
 }
 
 // draw draws the series of a panel: the intervals behind all lines.
