@@ -47,6 +47,15 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
+// The first line of a page says for whom it is.
+func TestPagesSayForWhom(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		require.Regexp(t, `^# [^\n]+\n\nFor [^\n]+\n`, read(t, page), page)
+	}
+}
+
 // README.md stays a page that one reads to the end.
 func TestReadmeIsShort(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(read(t, "README.md"), "\n"), 120, "README.md: move details to docs/")
