@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -155,9 +154,6 @@ func (p *process) keepDetails(o *harness.Options) *transcripts.Kept {
 	return k
 }
 
-// viewAddress is where the viewer listens if nothing else does: bookmarks stay valid.
-const viewAddress = "127.0.0.1:8178"
-
 func newView(p *process) *cobra.Command {
 	var addr string
 	var stay bool
@@ -176,9 +172,12 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
   cupel view latest
   cupel view artifacts/runs --no-open --listen 127.0.0.1:9000`,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
-			page, err := viewed(&cfg, args)
-			if err != nil {
-				return err
+			page := "/"
+			if len(args) > 0 {
+				var err error
+				if cfg.Runs, page, err = viewer.Locate(cfg.Runs, args[0]); err != nil {
+					return err
+				}
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -197,35 +196,14 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
 		}),
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringVar(&addr, "listen", "", "loopback address to listen on (default "+viewAddress+", or a free port)")
+	cmd.Flags().StringVar(&addr, "listen", "", "loopback address to listen on (default "+viewer.Address+", or a free port)")
 	cmd.Flags().BoolVar(&stay, "no-open", false, "do not open the browser")
 	return cmd
 }
 
-// viewed makes cfg.Runs the folder whose runs are shown, and returns the path of the page
-// to open.
-func viewed(cfg *config.Config, args []string) (page string, err error) {
-	if len(args) == 0 {
-		return "/", nil
-	}
-	dir, err := rundir.Find(cfg.Runs, args[0])
-	if err != nil {
-		if info, stat := os.Stat(args[0]); stat != nil || !info.IsDir() {
-			return "", err
-		}
-		cfg.Runs = args[0]
-		return "/", nil
-	}
-	if dir, err = filepath.Abs(dir); err != nil { // the run may be the working directory
-		return "", err
-	}
-	cfg.Runs = filepath.Dir(dir)
-	return "/run/" + url.PathEscape(filepath.Base(dir)) + "/", nil
-}
-
-// startViewer listens on addr, or on the usual address or a free port if it is empty.
+// startViewer serves the runs of cfg on addr, empty for the usual one.
 func (p *process) startViewer(ctx context.Context, cfg config.Config, addr string) (*loopback.Server, error) {
-	o := viewer.Options{
+	return viewer.Start(ctx, addr, viewer.Options{
 		Runs: cfg.Runs, Redact: p.secrets.Redact, Now: p.now,
 		Compare: func(ctx context.Context, w io.Writer, baseline, newRun, changed string) error {
 			compared, err := p.compare(cfg, []string{baseline}, newRun, nil, changed)
@@ -234,12 +212,5 @@ func (p *process) startViewer(ctx context.Context, cfg config.Config, addr strin
 			}
 			return p.compareHTML(ctx, cfg, baseline, newRun)(w, compared)
 		},
-	}
-	if addr != "" {
-		return viewer.Start(ctx, addr, o)
-	}
-	if s, err := viewer.Start(ctx, viewAddress, o); err == nil {
-		return s, nil
-	}
-	return viewer.Start(ctx, "", o)
+	})
 }

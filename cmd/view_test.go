@@ -52,27 +52,32 @@ func TestView(t *testing.T) {
 	require.NoError(t, cmd.Wait(), "cupel view")
 }
 
-func TestViewed(t *testing.T) {
-	base := t.TempDir()
-	runs, other := filepath.Join(base, "runs"), filepath.Join(base, "other")
-	for _, dir := range []string{filepath.Join(runs, "01A"), filepath.Join(other, "02B")} {
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte("{}"), 0o600))
+// TestViewCompares compares two candidates of a run in the viewer, from their cassettes.
+func TestViewCompares(t *testing.T) {
+	runs := t.TempDir()
+	p := &process{stdout: io.Discard, stderr: io.Discard, now: time.Now, env: func(string) (string, bool) { return "", false }}
+	p.args = []string{"run", "--runs", runs, "--task", "G0*"}
+	execute(p)
+	dirs, err := os.ReadDir(runs)
+	require.NoError(t, err)
+	require.Len(t, dirs, 1)
+	s, err := p.startViewer(t.Context(), config.Config{Runs: runs, Suite: p.cfg.Suite}, "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	get := func(query string) (int, string) {
+		resp, err := http.Get(s.URL() + "/compare?" + query)
+		require.NoError(t, err)
+		page, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode, string(page)
 	}
-	t.Chdir(base)
-	for arg, want := range map[string][2]string{
-		"": {"runs", "/"}, "other": {"other", "/"}, "01A": {runs, "/run/01A/"}, "01": {runs, "/run/01A/"}, "latest": {runs, "/run/01A/"}, "other/02B": {other, "/run/02B/"}, filepath.Join(other, "02B"): {other, "/run/02B/"},
-	} {
-		cfg := config.Config{}
-		cfg.Runs = "runs"
-		var args []string
-		if arg != "" {
-			args = []string{arg}
-		}
-		page, err := viewed(&cfg, args)
-		require.NoError(t, err, arg)
-		require.Equal(t, want, [2]string{cfg.Runs, page}, arg)
-	}
-	_, err := viewed(&config.Config{}, []string{"absent"})
-	require.ErrorContains(t, err, "absent")
+	id := dirs[0].Name()
+	code, page := get("baseline=" + id + ":weak&new=" + id + ":strong")
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, page, `<a href="/">All runs</a>`)
+	require.Contains(t, page, "USER_REQUEST:", "what was said is taken from the cassettes")
+	code, page = get("baseline=" + id + "&new=" + id)
+	require.Equal(t, http.StatusUnprocessableEntity, code)
+	require.Contains(t, page, "The runs cannot be compared")
 }

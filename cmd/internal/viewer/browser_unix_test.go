@@ -221,11 +221,11 @@ func testWithoutScripts(p *browser.Tab, d desk) {
 	p.Click("form[role=search] button")
 	p.Until(`location.search.includes("q=run01") && document.readyState === "complete"`)
 	require.Equal(p.T, []string{"run-run01"}, shownRuns(p))
+	p.Visit(d.url + "/run/run04/")
+	require.Equal(p.T, "5", browser.Eval[string](p, `document.querySelector("noscript meta, meta[http-equiv=refresh]").content`), "the page is loaded again")
 	p.Visit(d.url + "/")
 	p.Click("form[action='/compare'] button")
 	p.Until(`location.pathname === "/compare" && document.body.innerText.includes("run02|")`)
-	p.Visit(d.url + "/run/run04/")
-	require.Equal(p.T, "5", browser.Eval[string](p, `document.querySelector("noscript meta, meta[http-equiv=refresh]").content`), "the page is loaded again")
 }
 
 // A report from elsewhere that tries to read the other runs and to send them away.
@@ -255,7 +255,7 @@ func testForeign(p *browser.Tab, d desk) {
 func testProgress(p *browser.Tab, d desk) {
 	p.Visit(d.url + "/run/run04/")
 	status := `document.querySelector("[role=status]").textContent`
-	require.Equal(p.T, "8 of 20 episodes", browser.Eval[string](p, status))
+	require.Equal(p.T, "8 of 20 episodes have ended", browser.Eval[string](p, status))
 	browser.Eval[any](p, `void (window.kept = true)`)
 	_, rows := night("run04", 4, 5)
 	j, err := ledger.OpenJournal(filepath.Join(d.runs, "run04"), nil)
@@ -263,7 +263,7 @@ func testProgress(p *browser.Tab, d desk) {
 	_, err = j.Append(ledger.EpisodeRows{Episode: rows.Episodes[8], Turns: rows.Turns[8:9]})
 	require.NoError(p.T, err)
 	require.NoError(p.T, j.Close())
-	p.Until(status + ` === "9 of 20 episodes"`)
+	p.Until(status + ` === "9 of 20 episodes have ended"`)
 	require.True(p.T, browser.Eval[bool](p, `kept && document.querySelector("progress").value === 9`), "without loading the page again")
 	d.finish()
 	p.Until(`document.readyState === "complete" && !!document.querySelector("#criteria")`)

@@ -12,10 +12,12 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/internal/loopback"
 	"github.com/cupel-eval/cupel/reports/html"
 )
@@ -34,10 +36,34 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Start serves the viewer on a loopback address, such as 127.0.0.1:8178, until Close is
-// called or ctx ends; see loopback.Start.
+// Address is where a viewer listens by default, so that bookmarks stay valid.
+const Address = "127.0.0.1:8178"
+
+// Start serves the viewer on a loopback address until Close is called or ctx ends; see
+// loopback.Start. An empty addr means Address, or a free port if another program has that.
 func Start(ctx context.Context, addr string, o Options) (*loopback.Server, error) {
-	return loopback.Start(ctx, addr, Handler(o), false)
+	h := Handler(o)
+	if addr != "" {
+		return loopback.Start(ctx, addr, h, false)
+	}
+	if s, err := loopback.Start(ctx, Address, h, false); err == nil {
+		return s, nil
+	}
+	return loopback.Start(ctx, "", h, false)
+}
+
+// Locate returns the folder and the path of the page that show RUN or DIR: a run, by what
+// rundir.Find knows it by, is shown in its folder.
+func Locate(runs, name string) (folder, page string, err error) {
+	dir, err := rundir.Find(runs, name)
+	if err != nil {
+		if isFolder(filepath.Clean(name)) {
+			return name, "/", nil
+		}
+		return "", "", err
+	}
+	dir, err = filepath.Abs(dir) // the run may be the working directory
+	return filepath.Dir(dir), "/run/" + url.PathEscape(filepath.Base(dir)) + "/", err
 }
 
 // viewer serves the pages.

@@ -371,7 +371,7 @@ func TestProgress(t *testing.T) {
 	addRunning(t, runs, m, rows)
 	s := serve(t, runs)
 	page := s.page("/run/run01/")
-	for _, want := range []string{"Interrupted run", "<b>9 of 20</b> episodes", "cupel run --resume " + filepath.Join(runs, "run01"), "started 2026-11-30 03:00 UTC"} {
+	for _, want := range []string{"Interrupted run", "<b>9 of 20</b> episodes have ended", "cupel run --resume " + filepath.Join(runs, "run01"), "started 2026-11-30 03:00 UTC"} {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "data-live")
@@ -497,11 +497,44 @@ func TestTrend(t *testing.T) {
 	for _, want := range []string{`<div class="plot"`, `href="/run/run03/#trend"`, "2026-11-03 03:00", "$0.0015"} {
 		require.Contains(t, page, want)
 	}
-	require.Less(t, strings.Index(page, "<th scope=\"row\">2026-11-03"), strings.Index(page, "<th scope=\"row\">2026-11-01"))
-	require.NotContains(t, page, "<th scope=\"row\">2026-11-04")
+	require.Less(t, strings.Index(page, `/">2026-11-03 03:00`), strings.Index(page, `/">2026-11-01 03:00`))
+	require.NotContains(t, page, `/">2026-11-04 03:00`)
 	for _, query := range []string{"", "?suite=absent", "?suite=%3Cb%3E"} {
 		resp, body := s.get("/trend"+query, nil)
 		require.Equal(t, http.StatusNotFound, resp.StatusCode)
 		require.NotContains(t, body, "<b><")
+	}
+}
+
+func TestLocate(t *testing.T) {
+	base := t.TempDir()
+	runs, other := filepath.Join(base, "runs"), filepath.Join(base, "other")
+	for _, dir := range []string{filepath.Join(runs, "01A"), filepath.Join(other, "02B")} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte("{}"), 0o600))
+	}
+	t.Chdir(base)
+	for arg, want := range map[string][2]string{
+		"other": {"other", "/"}, "01A": {runs, "/run/01A/"}, "01": {runs, "/run/01A/"}, "other/02B": {other, "/run/02B/"}, filepath.Join(other, "02B"): {other, "/run/02B/"},
+	} {
+		folder, page, err := Locate("runs", arg)
+		require.NoError(t, err, arg)
+		require.Equal(t, want, [2]string{folder, page}, arg)
+	}
+	_, _, err := Locate("runs", "absent")
+	require.ErrorContains(t, err, "absent")
+	t.Chdir(filepath.Join(runs, "01A"))
+	folder, page, err := Locate("runs", ".")
+	require.NoError(t, err)
+	require.Equal(t, [2]string{runs, "/run/01A/"}, [2]string{folder, page})
+}
+
+func TestOpenBrowser(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // with no browser in it
+	for _, env := range []map[string]string{{}, {"DISPLAY": ":0"}, {"DISPLAY": ":0", "SSH_TTY": "/dev/pts/1"}, {"WAYLAND_DISPLAY": "w", "CI": "true"}} {
+		require.False(t, OpenBrowser("http://127.0.0.1:1/", func(name string) (string, bool) {
+			value, ok := env[name]
+			return value, ok
+		}), env)
 	}
 }
