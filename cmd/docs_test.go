@@ -59,23 +59,23 @@ func TestShownCommandsExist(t *testing.T) {
 	require.Greater(t, found, 30)
 }
 
-// Every candidate and matrix that the documentation shows would be taken.
-func TestShownCandidatesAreGood(t *testing.T) {
+// Every part of a configuration that the documentation shows is accepted.
+func TestShownSettingsAreGood(t *testing.T) {
 	root := ".."
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	require.NoError(t, err)
-	block := regexp.MustCompile("(?s)```yaml\n((?:candidates|matrix):\n.*?)```")
-	found := 0
+	block := regexp.MustCompile("(?s)```yaml\n((?:candidates|matrix|criteria|regression|limits|max_cost):.*?)```")
+	found, shown := 0, 0
 	for _, f := range append(files, filepath.Join(root, "README.md")) {
 		if filepath.Base(f) == "extend.md" {
-			continue // its candidates are of another program: TestExtendDocs runs them
+			continue // its candidates are of another program, which make docs runs
 		}
 		text, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
 			c, err := configOf(t, m[1])
 			require.NoError(t, err, "%s shows:\n%s", f, m[1])
-			require.NotEmpty(t, c.Candidates, f)
+			shown++
 			for _, candidate := range c.Candidates {
 				found++
 				require.NoError(t, harness.Options{Parts: harness.Parts{Providers: all.Factories()}, Rules: harness.Rules{Policy: c.Policy}}.Check(candidate), "%s shows:\n%s", f, m[1])
@@ -83,25 +83,5 @@ func TestShownCandidatesAreGood(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 12)
-}
-
-// What the README shows of the strategies is what the command prints.
-func TestShownStrategiesAreReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("300 episodes; not with -short")
-	}
-	readme, err := os.ReadFile(filepath.Join("..", "docs", "agents.md"))
-	require.NoError(t, err)
-	block := regexp.MustCompile("(?s)```\n(strategies: .*?)```").FindSubmatch(readme)
-	require.NotNil(t, block)
-	stdout, stderr := new(strings.Builder), new(strings.Builder)
-	dir := t.TempDir()
-	none := filepath.Join(dir, "none.yaml") // whatever cupel.yaml there is here
-	require.NoError(t, os.WriteFile(none, nil, 0o644))
-	code := execute(&process{args: []string{"run", "--suite", "research", "--config", none, "--runs", dir}, stdout: stdout, stderr: stderr,
-		env: func(string) (string, bool) { return "", false }, now: time.Now})
-	require.Zero(t, code, stderr)
-	for line := range strings.Lines(string(block[1])) {
-		require.Contains(t, stdout.String(), line)
-	}
+	require.Greater(t, shown, 12)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/expr"
 )
@@ -44,30 +43,6 @@ func runCupel(args ...string) (code int, stdout, stderr string) {
 	none := func(string) (string, bool) { return "", false }
 	code = execute(&process{args: args, stdout: &out, stderr: &problems, env: none, now: time.Now})
 	return code, out.String(), problems.String()
-}
-
-func TestQueryRecipes(t *testing.T) {
-	blocks := recipes(t, "sh")
-	criteria := recipes(t, "yaml")[0]
-	queryRun(t)
-	for _, block := range blocks {
-		before, rest, ok := strings.Cut(strings.TrimSpace(block), " '")
-		require.True(t, ok, block)
-		query, after, ok := strings.Cut(rest, "'")
-		require.True(t, ok, block)
-		args := append(append(strings.Fields(before)[1:], query), strings.Fields(after)...)
-		code, stdout, stderr := runCupel(args...)
-		require.Zero(t, code, "%s\n%s", block, stderr)
-		if strings.Contains(after, ".csv") {
-			text, err := os.ReadFile("contract.csv")
-			require.NoError(t, err)
-			stdout = string(text)
-		}
-		require.Regexp(t, `strong|today_range|openai|anthropic|rescue|kind`, stdout, block)
-	}
-	require.NoError(t, os.WriteFile(config.Name, []byte(criteria), 0o644))
-	code, _, stderr := runCupel("run", "--task", "G01")
-	require.Zero(t, code, stderr)
 }
 
 // The text of the documents and the parser agree on what there is.

@@ -103,6 +103,8 @@ func parse(name, text string) (*page, error) {
 				p.steps = append(p.steps, step{line: start + 1, text: body.String(), file: value, add: kind == "add to", block: block})
 			case kind == "output":
 				p.steps = append(p.steps, step{line: start + 1, text: body.String(), output: true, block: block})
+			case language == "" && strings.HasPrefix(body.String(), "cupel "):
+				return nil, fmt.Errorf("%s:%d: a block of commands begins with ```sh", name, start+1)
 			case runs:
 				p.executed++
 				var err error
@@ -315,6 +317,7 @@ func TestWrongPagesAreFound(t *testing.T) {
 		"a server":         {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel sim --addr 127.0.0.1:8179 # a comment") + block("sh", "curl -fsS http://127.0.0.1:8179/v1/models")},
 		"a lost server":    {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel simulate"), wrong: "p.md:3: exit code 1"},
 		"two servers":      {page: "<!-- background: 127.0.0.1:8179 -->\n" + block("sh", "cupel sim\ncupel sim"), wrong: "the block must have one command"},
+		"no language":      {page: block("", "cupel run"), wrong: "p.md:1: a block of commands begins with ```sh"},
 		"no reason":        {page: "<!-- not executed -->\n" + block("sh", "a"), wrong: "with one"},
 		"nothing exempt":   {page: "<!-- not executed: x -->\n" + block("yaml", "a"), wrong: "p.md:4: the block has no commands"},
 		"open command":     {page: block("sh", "echo 'a"), wrong: "p.md:2: the command has no end"},
