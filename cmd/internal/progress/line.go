@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 const (
@@ -65,21 +66,18 @@ type view struct {
 
 // line is the state in at most so many columns: what matters least is left out.
 func (v view) line(width int) string {
-	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), fmt.Sprintf("%d in flight", v.InFlight), v.rateText(), v.cost(), v.eta(), ""}
-	if n := v.Admission.Waiting; n > 0 {
-		parts[1] += fmt.Sprintf(", %d waiting", n)
-	}
+	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), v.counts(), v.cost(), v.left(), v.flight(), v.rateText(), ""}
 	left := width - utf8.RuneCountInString(parts[0])
-	shown := [6]bool{true}
-	for _, i := range []int{3, 4, 1, 2} { // cost, ETA, in flight, rate
+	shown := [7]bool{true}
+	for _, i := range []int{3, 2, 1, 4, 5} { // time left, cost, counts, in flight, rate
 		need := utf8.RuneCountInString(parts[i]) + 3
 		if shown[i] = parts[i] != "" && need <= left; shown[i] {
 			left -= need
 		}
 	}
 	if e := v.LastFailure; e != nil && left >= 18 { // enough to tell something
-		parts[5] = clip.Fit(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
-		shown[5] = true
+		parts[6] = clip.Fit(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
+		shown[6] = true
 	}
 	var text []string
 	for i, part := range parts {
@@ -91,26 +89,32 @@ func (v view) line(width int) string {
 }
 
 // plain is the state as a line of a log.
-func (v view) plain() string {
-	text := v.head() + fmt.Sprintf(" · %d in flight", v.InFlight)
-	if n := v.Admission.Waiting; n > 0 {
-		text += fmt.Sprintf(", %d waiting", n)
-	}
-	for _, part := range []string{v.rateText(), v.eta()} {
-		if part != "" {
-			text += " · " + part
-		}
-	}
-	return text
-}
+func (v view) plain() string { return words.Join(" · ", v.head(), v.left(), v.flight(), v.rateText()) }
 
 // sum is the last line of a run.
 func (v view) sum(took time.Duration) string { return v.head() + " · " + brief(took) }
 
 // head is what all plain lines have in common.
 func (v view) head() string {
-	return v.round() + fmt.Sprintf("%d/%d episodes · solved %d · %s · without result %d",
-		v.Done, v.Total, v.Outcomes.Solved, v.cost(), v.Outcomes.WithoutResult())
+	return v.round() + fmt.Sprintf("%d/%d episodes · %s · %s", v.Done, v.Total, v.counts(), v.cost())
+}
+
+// counts are the results so far.
+func (v view) counts() string {
+	text := fmt.Sprintf("%d solved, %d failed", v.Outcomes.Solved, v.Outcomes.Failed)
+	if n := v.Outcomes.WithoutResult(); n > 0 {
+		text += fmt.Sprintf(", %d without result", n)
+	}
+	return text
+}
+
+// flight is what is in progress.
+func (v view) flight() string {
+	text := fmt.Sprintf("%d in flight", v.InFlight)
+	if n := v.Admission.Waiting; n > 0 {
+		text += fmt.Sprintf(", %d waiting", n)
+	}
+	return text
 }
 
 // round says which round is in progress; it is "" in a run without rounds.
@@ -156,17 +160,25 @@ func (v view) rateText() string {
 	return fmt.Sprintf("%.1f/min", v.rate*60)
 }
 
-// eta is how long the rest takes at this rate, "" while nobody knows.
-func (v view) eta() string {
-	left := v.Total - v.Done
-	if v.rate <= 0 || left <= 0 {
+// left is how long the rest takes at this rate, "" while there is none. It is rounded, so
+// that it does not change with every episode.
+func (v view) left() string {
+	n := v.Total - v.Done
+	if v.rate <= 0 || n <= 0 {
 		return ""
 	}
-	seconds := float64(left) / v.rate
-	if seconds < 1 || seconds > 1e7 { // nobody looks; or months: the rate says nothing yet
+	seconds := float64(n) / v.rate
+	if seconds < 1 || seconds > 1e7 { // too short to be read; or months: the rate says nothing yet
 		return ""
 	}
-	return "ETA " + brief(time.Duration(seconds*float64(time.Second)))
+	unit := time.Second
+	switch {
+	case seconds > 600:
+		unit = time.Minute
+	case seconds > 60:
+		unit = 10 * time.Second
+	}
+	return brief(max(unit, time.Duration(seconds*float64(time.Second)).Round(unit))) + " left"
 }
 
 // brief is a time as people say it: 40ms, 1.5s, 12s, 1m20s, 2h5m.
@@ -177,7 +189,7 @@ func brief(d time.Duration) string {
 	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
 	case d < time.Hour:
-		return d.Round(time.Second).String()
+		return strings.Replace(d.Round(time.Second).String(), "m0s", "m", 1)
 	}
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }

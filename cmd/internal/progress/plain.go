@@ -10,12 +10,16 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 )
 
-// maxNotices bounds the lines about single failures and limits.
-const maxNotices = 20
+const (
+	// maxNotices bounds the lines about single failures and limits.
+	maxNotices = 20
+	// leastGap is the shortest time between two lines about the state.
+	leastGap = 2 * time.Second
+)
 
-// plainLines are what is shown of a run where there is no terminal: a line every
-// tenth of it and, while its second ones are told, every half minute; and at once
-// the first failure of a kind and every limit that is lowered.
+// plainLines are what is shown of a run where there is no terminal: a line every tenth of
+// it, but not within leastGap of the last one, and at least every half minute; and
+// immediately the first failure of a kind and every limit that is lowered.
 type plainLines struct {
 	next  int       // how many done make the next line due
 	last  time.Time // of the last line
@@ -55,7 +59,7 @@ func (l *plainLines) ended(now time.Time, v view) (lines []string) {
 		lines = l.notice(lines, fmt.Sprintf("%s: %s: %s", console.OneLine(rundir.EpisodeName(e), 120), e.ErrorKind, console.OneLine(e.ErrorText, 200)))
 	}
 	lines = l.stopping(lines, v)
-	if v.Done >= l.next && v.Done < v.Total {
+	if v.Done >= l.next && v.Done < v.Total && now.Sub(l.last) >= leastGap {
 		l.last = now
 		l.aim(v.Progress)
 		lines = append(lines, v.plain())
@@ -69,7 +73,7 @@ func (l *plainLines) stopping(lines []string, v view) []string {
 		return lines
 	}
 	l.stopped = v.Stopping
-	return append(lines, "no more episodes are begun: "+console.OneLine(v.Stopping, 300))
+	return append(lines, "no more episodes start: "+console.OneLine(v.Stopping, 300))
 }
 
 // notice adds a line, as long as there have not been too many.
@@ -105,7 +109,7 @@ func (l *plainLines) slower(c admission.Change) string {
 	case !c.Until.IsZero():
 		return fmt.Sprintf("%s: paused for %s (%s)", lane, brief(c.Until.Sub(c.At)), c.Why)
 	case known && c.Limit < before:
-		return fmt.Sprintf("%s: %d requests at once, no longer %d (%s)", lane, c.Limit, before, c.Why)
+		return fmt.Sprintf("%s: %d requests in parallel, was %d (%s)", lane, c.Limit, before, c.Why)
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
 func failedEpisode(task, kind, text string) *ledger.Episode {
@@ -25,12 +26,13 @@ func failedEpisode(task, kind, text string) *ledger.Episode {
 func TestLine(t *testing.T) {
 	full := view{
 		Progress: harness.Progress{
-			Done: 123, Total: 276, InFlight: 16, LastFailure: failedEpisode("G12", "rate_limit", ""),
+			Done: 123, Total: 276, InFlight: 16, Outcomes: manifest.Outcomes{Solved: 90, Failed: 33}, LastFailure: failedEpisode("G12", "rate_limit", ""),
 			Admission: admission.Snapshot{State: admission.State{Spent: admission.Spend{CostNanoUSD: 1_234_000_000}}},
 		},
 		rate: 1.9125, cap: 5_000_000_000,
 	}
-	waiting, free, odd, first, slow, bad := full, full, full, full, full, full
+	waiting, free, odd, first, slow, bad, lost := full, full, full, full, full, full, full
+	lost.Outcomes = manifest.Outcomes{Solved: 90, Failed: 31, InfraErrors: 2}
 	waiting.Admission.Waiting = 3
 	free.cap, free.CostNanoUSD, free.CostUnknown = 0, 12_300_000, true
 	odd.LastFailure = failedEpisode("G\x1b[2J\u202e", "x\ny", "")
@@ -44,18 +46,20 @@ func TestLine(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"all", full, 120, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G12/weak rate_limit"},
-		{"80", full, 80, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G12/weak rat…"},
-		{"50", full, 50, "123/276 · 16 in flight · $1.23 of 5.00 · ETA 1m20s"},
-		{"40", full, 40, "123/276 · $1.23 of 5.00 · ETA 1m20s"},
-		{"20", full, 20, "123/276 · ETA 1m20s"},
+		{"all", full, 120, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight · 1.9/s · last: G12/weak rate_limit"},
+		{"100", full, 100, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight · 1.9/s · last: G12/weak…"},
+		{"80", full, 80, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight"},
+		{"50", full, 50, "123/276 · $1.23 of 5.00 · 1m20s left · 1.9/s"},
+		{"40", full, 40, "123/276 · $1.23 of 5.00 · 1m20s left"},
+		{"20", full, 20, "123/276 · 1m20s left"},
 		{"nothing", full, 0, "123/276"},
-		{"waiting", waiting, 70, "123/276 · 16 in flight, 3 waiting · 1.9/s · $1.23 of 5.00 · ETA 1m20s"},
-		{"unknown cost", free, 38, "123/276 · 1.9/s · $0.0123+ · ETA 1m20s"},
-		{"untrusted", odd, 120, "123/276 · 16 in flight · 1.9/s · $1.23 of 5.00 · ETA 1m20s · last: G [2J /weak x y"},
-		{"begun", first, 80, "0/276 · 0 in flight · $0.00"},
-		{"slow", slow, 80, "123/276 · 16 in flight · 3.0/min · $1.23 of 5.00 · ETA 51m0s · last: G12/weak r…"},
-		{"hopeless", bad, 60, "123/1000000000 · 16 in flight · 1.9/s · $1.23 of 5.00"},
+		{"waiting", waiting, 90, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight, 3 waiting"},
+		{"unknown cost", free, 38, "123/276 · $0.0123+ · 1m20s left"},
+		{"untrusted", odd, 120, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight · 1.9/s · last: G [2J /weak x y"},
+		{"begun", first, 80, "0/276 · 0 solved, 0 failed · $0.00 · 0 in flight"},
+		{"without result", lost, 80, "123/276 · 90 solved, 31 failed, 2 without result · $1.23 of 5.00 · 1m20s left"},
+		{"slow", slow, 80, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 51m left · 16 in flight"},
+		{"hopeless", bad, 70, "123/1000000000 · 90 solved, 33 failed · $1.23 of 5.00 · 16 in flight"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, c.v.line(c.width))
@@ -105,13 +109,13 @@ func TestResumedEpisodesAreNoPace(t *testing.T) {
 	start := time.Unix(0, 0)
 	g := &Display{out: io.Discard, now: func() time.Time { return start }}
 	g.Watch(harness.Progress{Done: 100, Total: 120, Resumed: 100})
-	require.Empty(t, g.view().eta())
+	require.Empty(t, g.view().left())
 	start = start.Add(10 * time.Second)
 	for i := range 5 {
 		g.Episode(harness.Progress{Done: 101 + i, Total: 120, Resumed: 100})
 	}
 	require.Equal(t, "30.0/min", g.view().rateText())
-	require.Equal(t, "ETA 30s", g.view().eta())
+	require.Equal(t, "30s left", g.view().left())
 }
 
 func TestBrief(t *testing.T) {
@@ -165,20 +169,36 @@ func TestPlainLines(t *testing.T) {
 	}
 	end(ledger.Episode{})
 	g.Finish()
-	want := `14/40 episodes · solved 4 · $0.00 · without result 0 · 0 in flight · 1.0/s · ETA 26s
-p: 4 requests at once, no longer 8 (rate_limit)
+	want := `14/40 episodes · 4 solved, 0 failed · $0.00 · 26s left · 0 in flight · 1.0/s
+p: 4 requests in parallel, was 8 (rate_limit)
 p key 2: paused for 3s (overloaded)
-p: requests 120ms apart for 1m0s (header)
+p: requests 120ms apart for 1m (header)
 G1/weak/1: rate_limit: slow ::error::down` + strings.Repeat("x", 181) + `…
-16/40 episodes · solved 4 · $0.00 · without result 2 · 3 in flight, 2 waiting · 10.6/min · ETA 2m16s
-no more episodes are begun: the cap of the run
+16/40 episodes · 4 solved, 0 failed, 2 without result · $0.00 · 2m20s left · 3 in flight, 2 waiting · 10.6/min
+no more episodes start: the cap of the run
 `
 	for i := range 16 {
-		want += fmt.Sprintf("q: %d requests at once, no longer %d (rate_limit)\n", 99-i, 100-i)
+		want += fmt.Sprintf("q: %d requests in parallel, was %d (rate_limit)\n", 99-i, 100-i)
 	}
 	want += "and 13 more failures and lowered limits, see limits.jsonl of the run\n" +
-		"17/40 episodes · solved 4 · $0.00 · without result 2 · 35s\n"
+		"17/40 episodes · 4 solved, 1 failed, 2 without result · $0.00 · 35s\n"
 	require.Equal(t, want, out.String())
+}
+
+// A run that takes less than the gap between lines leaves one line.
+func TestFastRunsAreOneLine(t *testing.T) {
+	now := time.Unix(0, 0)
+	var out strings.Builder
+	g := &Display{out: &out, stderr: &out, now: func() time.Time { return now }}
+	s := harness.Progress{Total: 400}
+	g.Watch(s)
+	for range 400 {
+		now = now.Add(time.Millisecond)
+		s.Done++
+		g.Episode(s)
+	}
+	g.Finish()
+	require.Equal(t, "400/400 episodes · 0 solved, 0 failed · $0.00 · 400ms\n", out.String())
 }
 
 // A run that never began is not summed up.
