@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,17 +87,11 @@ func changedFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "changed", "", "how to treat tasks that changed between the runs: refuse, skip or keep (default refuse)")
 }
 
-// known refuses an output whose format nobody has.
+// known refuses an output whose suffix is not that of a format.
 func known[T any](formats map[string]func(io.Writer, T) error, outputs []string) error {
 	for _, out := range outputs {
 		if formats[filepath.Ext(out)] == nil {
-			var suffixes []string
-			for _, s := range []string{".html", ".md", ".xml", ".json"} {
-				if formats[s] != nil {
-					suffixes = append(suffixes, s)
-				}
-			}
-			return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: %s", out, strings.Join(suffixes, ", ")))
+			return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: %s", out, strings.Join(slices.Sorted(maps.Keys(formats)), ", ")))
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/cmd/internal/usage"
 	"github.com/cupel-eval/cupel/goldens"
 	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
@@ -76,27 +78,73 @@ func diagnose(p *process, cfg config.Config, prices price.Table) error {
 	printSources(p, cfg)
 	printLimits(p, cfg)
 	printRegression(p, cfg)
-	printMatrix(p, cfg)
 	suite, _, err := p.loadSuite(cfg.Suite)
 	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(p.stdout, "\nsuite %s: %s\nprices %s%s\n\n", suite.Path, taskCount(suite), prices.Version(), p.age(prices))
 	var errs []error
+	var s setup
 	for _, c := range cfg.CandidatesOf(suite) {
 		errs = append(errs, harness.Options{Parts: harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies}, Rules: harness.Rules{Policy: cfg.Policy}}.Check(c))
-		p.printCandidate(cfg, suite, prices, c)
+		incomplete := p.printCandidate(cfg, suite, prices, c)
+		_, err := p.key(c)
+		s.add(c.Name, incomplete, err)
 	}
 	p.printTools(suite)
 	if err := errors.Join(errs...); err != nil {
 		return exit.Usage(err)
 	}
+	s.print(p.stdout, cfg, suite.Path)
 	return nil
 }
 
-// printCandidate says whom a candidate asks, with which key, at what price, and
-// within which limits.
-func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices price.Table, c goldens.Candidate) {
+// setup is what candidates lack before they can be recorded or replayed.
+type setup struct {
+	keys       []string // one line per candidate without its key
+	unrecorded []string // names of candidates that lack cassettes, and have their key
+}
+
+func (s *setup) add(name string, incomplete bool, key error) {
+	switch {
+	case key != nil:
+		s.keys = append(s.keys, fmt.Sprintf("candidate %s: %v", name, key))
+	case incomplete:
+		s.unrecorded = append(s.unrecorded, name)
+	}
+}
+
+// print says what is missing, where the runs are and what to type next.
+func (s *setup) print(w io.Writer, cfg config.Config, suite string) {
+	if s.keys != nil {
+		_, _ = fmt.Fprintf(w, "missing  %s\n", strings.Join(s.keys, "\n         "))
+	}
+	given := ""
+	if cfg.File != "" && cfg.File != config.Name {
+		given += " --config " + cfg.File
+	}
+	if cfg.FromFlag("suite") {
+		given += " --suite " + cfg.Suite
+	}
+	latest, err := rundir.Find(cfg.Runs, "latest")
+	next := "cupel run" + given
+	switch {
+	case len(s.unrecorded) > 0 && strings.HasPrefix(suite, builtinPrefix):
+		next = "cupel init    # built-in suites are read-only: record candidates in a suite folder"
+	case len(s.unrecorded) > 0:
+		next += " --mode record --candidate " + strings.Join(s.unrecorded, ",")
+	case err == nil:
+		next = "cupel gate " + latest
+	}
+	if err != nil {
+		latest = "none yet in " + cfg.Runs
+	}
+	_, _ = fmt.Fprintf(w, "latest   %s\nnext     %s\n", latest, next)
+}
+
+// printCandidate says which model a candidate asks, with which key, at what price and
+// within which limits. It reports whether some of its cassettes are missing.
+func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices price.Table, c goldens.Candidate) (incomplete bool) {
 	sampling, err := cfg.Policy.Resolve(c.Provider, "action")
 	model := cmp.Or(c.Model, sampling.Model)
 	_, _ = fmt.Fprintf(p.stdout, "candidate %s\n", c.Name)
@@ -104,8 +152,8 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	agent := strategy.Of(c.Agent)
 	line("agent", agent.Name+", profile "+cmp.Or(c.Profile, agent.DefaultProfile()))
 	line("provider", c.Provider)
-	line("wire", cmp.Or(p.adapters()[c.Provider], "unknown"))
-	line("model", cmp.Or(model, "none: the policy names none for this provider"))
+	line("format", cmp.Or(p.adapters()[c.Provider], "unknown"))
+	line("model", cmp.Or(model, "none: the policy has no model for this provider"))
 	line("key", p.keyState(c))
 	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
 	if c.Rescue != "" {
@@ -125,11 +173,13 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	} else {
 		line("cassettes", fmt.Sprintf("%d of %d", have, want))
 		line("usage", usage.Line(suite, c, cfg.Trials, prices))
+		incomplete = have < want
 	}
 	_, _ = fmt.Fprintln(p.stdout)
+	return incomplete
 }
 
-// modes are the output modes of a candidate's wire, the one in force marked.
+// modes are the output modes of a candidate's API format; the selected one is in brackets.
 func (p *process) modes(c goldens.Candidate) string {
 	names, err := harness.Modes(p.providers(), c)
 	if err != nil {
@@ -143,39 +193,39 @@ func (p *process) modes(c goldens.Candidate) string {
 	return strings.Join(names, ", ")
 }
 
-// limits are the caps that hold for a candidate.
+// limits describes the limits of a candidate's calls and episodes.
 func limits(sampling policy.Resolved, c goldens.Candidate, prices price.Table, model string, at time.Time) string {
 	tokens := sampling.MaxTokens
 	if c.MaxTokens != nil {
 		tokens = *c.MaxTokens
 	}
-	parts := []string{fmt.Sprintf("%d output tokens a call", tokens)}
+	parts := []string{fmt.Sprintf("%d output tokens per call", tokens)}
 	if tokens == 0 {
-		parts[0] = "output as long as the provider lets it be"
+		parts[0] = "the provider's own limit of output tokens"
 	}
 	if e, ok := prices.Lookup(c.Provider, model, at); ok && e.Context > 0 {
-		parts = append(parts, fmt.Sprintf("a context window of %d tokens", e.Context))
+		parts = append(parts, fmt.Sprintf("context window of %d tokens", e.Context))
 	}
-	return strings.Join(append(parts, fmt.Sprintf("%d steps, %d tool calls and %d s an episode unless a task says otherwise",
+	return strings.Join(append(parts, fmt.Sprintf("%d steps, %d tool calls and %d s per episode unless the task sets its own",
 		sampling.MaxSteps, sampling.MaxToolCalls, sampling.MaxSeconds)), "; ")
 }
 
-// keyState says whether a candidate's credential is set, never what it is.
+// keyState says whether a candidate's credential is set, never its value.
 func (p *process) keyState(c goldens.Candidate) string {
 	key, err := p.key(c)
 	switch {
 	case err != nil:
 		return "missing"
 	case key == "" && all.KeyOptional(c.Provider):
-		return "not set: the server may want none, or credentials are found elsewhere"
+		return "not set: the server may not need a key, or reads credentials elsewhere"
 	case key == "":
-		return "none needed"
+		return "not needed"
 	}
 	return "set"
 }
 
-// printTools says where the suite's HTTP tools are, which commands implement its worlds, and
-// whether their credentials are set, never what they are.
+// printTools prints the addresses of the suite's HTTP tools, the commands of its worlds, and
+// whether their credentials are set, never their values.
 func (p *process) printTools(suite *goldens.Suite) {
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
@@ -203,7 +253,7 @@ func (p *process) printTools(suite *goldens.Suite) {
 	}
 }
 
-// envStates says which environment variables are set; an empty name is none.
+// envStates says which environment variables are set. It ignores empty names.
 func (p *process) envStates(names []string) string {
 	var states []string
 	for _, name := range names {
@@ -216,10 +266,10 @@ func (p *process) envStates(names []string) string {
 		}
 		states = append(states, name+" "+state)
 	}
-	return cmp.Or(strings.Join(states, ", "), "none needed")
+	return cmp.Or(strings.Join(states, ", "), "not needed")
 }
 
-// countCassettes counts how many of a candidate's cassettes are there.
+// countCassettes counts the cassettes that a candidate has and those that it needs.
 func countCassettes(suite *goldens.Suite, c goldens.Candidate, trials int) (have, want int, err error) {
 	files, closeAll, err := cassettes.Open(suite)
 	if err != nil {

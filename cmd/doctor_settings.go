@@ -18,11 +18,11 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// staleAfter is the age from which a price table deserves a second look.
+// staleAfter is the age from which doctor warns that prices may be out of date.
 const staleAfter = 90 * 24 * time.Hour
 
-// printPrices says how old the table is and how much of it there is for each
-// provider; of the providers named, every price.
+// printPrices prints the age of the price table and its size for each provider, or every
+// price of the providers named.
 func (p *process) printPrices(prices price.Table, names []string) error {
 	all := prices.All()
 	known := map[string]int{}
@@ -37,7 +37,7 @@ func (p *process) printPrices(prices price.Table, names []string) error {
 	_, _ = fmt.Fprintf(p.stdout, "price table %s%s, digest %.12s\n\n", prices.Version(), p.age(prices), prices.Digest())
 	if len(names) == 0 {
 		p.printPriced(all)
-		_, _ = fmt.Fprintln(p.stdout, "\n`cupel doctor --prices PROVIDER` lists every price; a file of your own goes on top: `prices:` in cupel.yaml.")
+		_, _ = fmt.Fprintln(p.stdout, "\n`cupel doctor --prices PROVIDER` lists every price; prices in cupel.yaml names a file of custom ones.")
 		return nil
 	}
 	_, _ = fmt.Fprintln(p.stdout, "USD per million tokens")
@@ -90,7 +90,7 @@ func (p *process) printPriced(all []price.Entry) {
 	w.Render()
 }
 
-// age says how long ago the table's prices were read; the newest file counts.
+// age is how long ago the table's prices were read, in days. The newest file counts.
 func (p *process) age(prices price.Table) string {
 	version := prices.Version()
 	read, err := time.Parse(time.DateOnly, version[strings.LastIndexByte(version, '+')+1:])
@@ -114,7 +114,7 @@ func since(e price.Entry) string {
 
 func origin(e price.Entry) string {
 	if e.Simulated {
-		return "invented: nobody pays it"
+		return "invented"
 	}
 	return e.Source
 }
@@ -123,7 +123,7 @@ func origin(e price.Entry) string {
 func priceOf(prices price.Table, provider, model string, at time.Time) string {
 	e, ok := prices.Lookup(provider, model, at)
 	if !ok {
-		return "unknown: its cost will be null; add it with a prices file"
+		return "unknown, so costs will be null; add it to a prices file"
 	}
 	input, output, read, write := e.PerMillion()
 	text := fmt.Sprintf("%s in, %s out, %s cache read, %s cache write: USD per million tokens", input, output, read, write)
@@ -131,19 +131,19 @@ func priceOf(prices price.Table, provider, model string, at time.Time) string {
 		text += fmt.Sprintf(", more above %d", above)
 	}
 	if e.Simulated {
-		text += " (invented: nobody pays it)"
+		text += " (invented)"
 	}
 	return text
 }
 
-// printLimits prints what holds for single providers.
+// printLimits prints the limits of single providers.
 func printLimits(p *process, cfg config.Config) {
 	if len(cfg.Limits) == 0 {
 		return
 	}
 	_, _ = fmt.Fprintln(p.stdout)
 	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"provider", "at once", "requests/min", "tokens/min", "max USD", "max tokens", "max requests"})
+	w.AppendHeader(table.Row{"provider", "in parallel", "requests/min", "tokens/min", "max USD", "max tokens", "max requests"})
 	for _, name := range slices.Sorted(maps.Keys(cfg.Limits)) {
 		l := cfg.Limits[name]
 		row := table.Row{name}
@@ -155,7 +155,7 @@ func printLimits(p *process, cfg config.Config) {
 	w.Render()
 }
 
-// orDash writes a limit; there is none if it is 0.
+// orDash writes a limit, or a dash for 0, which means no limit.
 func orDash(n int64, write func(int64) string) string {
 	if n == 0 {
 		return "–"
@@ -163,22 +163,8 @@ func orDash(n int64, write func(int64) string) string {
 	return write(n)
 }
 
-// printMatrix prints what the configuration's matrix comes to.
-func printMatrix(p *process, cfg config.Config) {
-	if len(cfg.Matrix) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(p.stdout, "\nmatrix: %d candidates\n", len(cfg.Matrix))
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"candidate", "agent", "provider", "model", "mode", "profile"})
-	for _, c := range cfg.Matrix {
-		w.AppendRow(table.Row{c.Name, c.Agent, c.Provider, c.Model, c.Mode, c.Profile})
-	}
-	w.Render()
-}
-
-// printRegression prints how comparisons are judged, and which entries of the
-// known-flaky list count today, where the file says anything.
+// printRegression prints the rules of comparisons and the known-flaky list, if the file
+// sets any.
 func printRegression(p *process, cfg config.Config) {
 	rules := cfg.Regression
 	if reflect.DeepEqual(rules, compare.Rules{}) {

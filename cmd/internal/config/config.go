@@ -114,7 +114,7 @@ type Setting struct {
 	Key, Value, Source string
 }
 
-// Settings are the scalar settings, in the order in which they are shown.
+// Settings lists the scalar settings in the order of cupel.yaml.
 func (c Config) Settings() (list []Setting) {
 	for _, s := range settings {
 		list = append(list, Setting{s.key, c.values[s.key], c.sources[s.key]})

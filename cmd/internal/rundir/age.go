@@ -97,13 +97,9 @@ func byAge(runs string, folders []string, want age) (dir string, skipped []strin
 
 // noPrevious says that a run is the first of its suite, and what to do.
 func noPrevious(r aged, skipped []string) error {
-	kind := "whole"
-	if Partial(r.m) != "" {
-		kind = "partial"
-	}
-	text := fmt.Sprintf("no run \"previous\": %s is the only %s run of suite %s below %s%s\n"+
+	text := fmt.Sprintf("no run \"previous\": %s is the only such run of suite %s below %s%s\n"+
 		"two identical replays are one run: a replay that changes nothing rewrites the folder of the run that it repeats\n"+
-		"change the agent or the suite and run again", r.name(), kind, r.m.Suite, filepath.Dir(r.dir), listed("; skipped: ", skipped))
+		"change the agent or the suite and run again", r.name(), r.m.Suite, filepath.Dir(r.dir), listed("; skipped: ", skipped))
 	if len(r.m.Candidates) > 1 {
 		text += fmt.Sprintf(", or compare two candidates of one run: cupel compare latest:%s latest:%s", r.m.Candidates[0].Name, r.m.Candidates[1].Name)
 	}

@@ -142,15 +142,13 @@ func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []st
 		case err != nil:
 			problems = append(problems, problem(p.dir, err))
 		case timed(past) && byTime(past, m) < 0 && sameTaskSet(past, m):
-			past.Candidates = slices.DeleteFunc(past.Candidates, func(c manifest.Candidate) bool { return !has(m, c.Name) })
+			past.Candidates = slices.DeleteFunc(past.Candidates, func(c manifest.Candidate) bool {
+				return !slices.ContainsFunc(m.Candidates, func(own manifest.Candidate) bool { return own.Name == c.Name })
+			})
 			all = append(all, pastRun{past, p.dir})
 		}
 	}
 	return all, problems
-}
-
-func has(m manifest.Manifest, candidate string) bool {
-	return slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Name == candidate })
 }
 
 // problem is an error without the place the folder is in.

@@ -3,11 +3,11 @@
 package transcripts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"os/signal"
@@ -274,21 +274,19 @@ func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 // sortByTurn puts what happened into the order of the ledger: turns by their number, each
 // with what followed it. Turns that are in flight together end in another order.
 func sortByTurn(traces []episode.Trace) []episode.Trace {
-	numbers, number := make([]int32, len(traces)), int32(0)
-	at := make([]int, len(traces))
-	for i, t := range traces {
+	turns, turn := map[int32][]episode.Trace{}, int32(0)
+	for _, t := range traces {
 		switch {
 		case t.Turn != nil:
-			number = t.Turn.Turn
+			turn = t.Turn.Turn
 		case t.Finish != nil:
-			number = math.MaxInt32
+			turn = math.MaxInt32
 		}
-		numbers[i], at[i] = number, i
+		turns[turn] = append(turns[turn], t)
 	}
-	slices.SortStableFunc(at, func(i, k int) int { return cmp.Compare(numbers[i], numbers[k]) })
-	sorted := make([]episode.Trace, len(traces))
-	for i, from := range at {
-		sorted[i] = traces[from]
+	var sorted []episode.Trace
+	for _, turn := range slices.Sorted(maps.Keys(turns)) {
+		sorted = append(sorted, turns[turn]...)
 	}
 	return sorted
 }
