@@ -60,7 +60,8 @@ func (t theme) chart(c draw.Canvas, x, y axis, paint func(c draw.Canvas, x, y sc
 	if y.label != "" {
 		left += lineHeight
 	}
-	area := draw.Crop(c, max(left, t.widest(x.ticks)/2-8), -max(0, t.widest(x.ticks)/2-8), x.room(), 0)
+	half := t.widest(x.ticks)/2 - 5 // of a label, beyond the margin
+	area := draw.Crop(c, max(left, half), -max(0, half), x.room(), 0)
 	at, up := x.scale(area.Min.X, area.Max.X), y.scale(area.Min.Y, area.Max.Y)
 	t.thin(x.ticks, at)
 	for _, k := range x.ticks {

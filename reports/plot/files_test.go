@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"html"
-	"image"
 	"image/png"
 	"io"
 	"os"
@@ -212,19 +211,6 @@ func TestColoursOfFiles(t *testing.T) {
 		again, err := Inline(r, f)
 		require.NoError(t, err)
 		require.Equal(t, again, once)
-	}
-}
-
-// A picture has a palette: a quarter of the bytes to write.
-func TestPNGHasAPalette(t *testing.T) {
-	r := build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
-	for _, f := range r.Figures {
-		var b bytes.Buffer
-		require.NoError(t, WritePNG(&b, r, f))
-		require.Less(t, b.Len(), 64<<10, f.Name)
-		img, err := png.Decode(&b)
-		require.NoError(t, err)
-		require.IsType(t, &image.Paletted{}, img)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestHardPlots(t *testing.T) {
 				require.NotContains(t, inline, `="#`, "a colour that dark mode cannot change: %s", f.Name)
 				var b bytes.Buffer
 				require.NoError(t, WritePNG(&b, r, f))
-				require.Less(t, b.Len(), 128<<10, f.Name)
+				require.Less(t, b.Len(), 256<<10, f.Name)
 				img, err := png.Decode(&b)
 				require.NoError(t, err)
 				require.True(t, frameIsBlank(img), "%s draws over its edge", f.Name)

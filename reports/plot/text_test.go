@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"image"
-	"image/color"
 	"math"
 	"strings"
 	"testing"
@@ -44,24 +42,4 @@ func TestSVGElements(t *testing.T) {
 	require.Regexp(t, `textLength="16" lengthAdjust="spacingAndGlyphs">候補</text>$`, lines[4])
 	require.Equal(t, `<g transform="rotate(90)">`, lines[5])
 	require.Regexp(t, `font-size="8" fill="var\(--s4\)">up</text>$`, lines[6])
-}
-
-// Areas keep their colours exactly; of the edges' colours the palette has what
-// there is room for.
-func TestPalette(t *testing.T) {
-	img := image.NewRGBA(image.Rect(0, 0, 1024, 3))
-	for x := range 1024 {
-		img.SetRGBA(x, 0, color.RGBA{uint8(x), uint8(x * 7), uint8(x / 4), 255})
-		img.SetRGBA(x, 1, color.RGBA{200, 100, 7, 255})
-		img.SetRGBA(x, 2, color.RGBA{uint8(x / 256 * 64), 100, 7, 255})
-	}
-	got := paletted(img)
-	require.Len(t, got.Palette, 256)
-	for x := range 1024 {
-		require.Equal(t, img.At(x, 1), got.At(x, 1))
-		require.Equal(t, img.At(x, 2), got.At(x, 2))
-		is, was := got.At(x, 0).(color.RGBA), img.RGBAAt(x, 0)
-		require.InDelta(t, was.R, is.R, 80)
-		require.InDelta(t, was.G, is.G, 80)
-	}
 }
