@@ -3,7 +3,6 @@ package viewer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -24,8 +23,8 @@ var kinds = map[string]string{
 	".json": "application/json", ".md": "text/plain; charset=utf-8", ".xml": "text/xml; charset=utf-8",
 }
 
-// maxFile bounds a file of a report, in bytes.
-const maxFile = 256 << 20
+// maxPage bounds a page of a report, in bytes; what is longer is cut.
+const maxPage = 64 << 20
 
 // run serves the report of a run, from its folder if it is there, or the progress of one
 // that has not ended.
@@ -85,7 +84,14 @@ func (v *viewer) file(w http.ResponseWriter, id, file string) {
 		fail(w, http.StatusNotFound, "There is no such file.")
 		return
 	}
-	content, err := readBelow(v.Runs, path.Join(id, "report", file))
+	f, err := openBelow(v.Runs, path.Join(id, "report", file))
+	var content []byte
+	if err == nil {
+		defer func() { _ = f.Close() }() // it was only read
+		if kind == htmlKind {
+			content, err = io.ReadAll(io.LimitReader(f, maxPage))
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		fail(w, http.StatusNotFound, "The report has no such file. Make the report again: cupel report "+words.Brief(id, 80))
@@ -96,27 +102,19 @@ func (v *viewer) file(w http.ResponseWriter, id, file string) {
 	default:
 		w.Header().Set("Content-Security-Policy", reportPolicy)
 		w.Header().Del("Cross-Origin-Resource-Policy") // pages of reports have no origin
-		write(w, kind, content)
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.Copy(w, f) // nobody is left to tell
 	}
 }
 
-// readBelow reads a regular file below a folder. Links out of it are refused.
-func readBelow(folder, name string) ([]byte, error) {
+// openBelow opens a regular file below a folder. Links out of it are refused.
+func openBelow(folder, name string) (*os.File, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
-	f, err := regular.OpenIn(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("%s: larger than %d bytes", name, maxFile)
-	}
-	return content, err
+	defer func() { _ = root.Close() }() // the file stays open
+	return regular.OpenIn(root, name)
 }
 
 // backToList leads from a page of a report to the list.

@@ -28,7 +28,8 @@ const maxRuns = 1000
 
 // run is what the list shows of a run folder.
 type run struct {
-	ID string
+	// ID is the name of the folder, Name the same to be shown.
+	ID, Name string
 	// Problem says why the folder cannot be read; most other fields are then empty.
 	Problem string
 	// Date is when the run began, or else when its manifest was written.
@@ -184,7 +185,7 @@ func (v *viewer) checkRunning(r *run) {
 
 // read reads the manifest of a run, and of its report the verdict and the cost.
 func (v *viewer) read(id string, written time.Time) run {
-	r := run{ID: id, Date: written.UTC()}
+	r := run{ID: id, Name: words.Brief(v.Redact("id", id), 80), Date: written.UTC()}
 	dir, ok := v.folder(id)
 	if !ok {
 		r.Problem = "not a folder of its own but a link; name its target: cupel view DIR"
