@@ -148,7 +148,8 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 	return cmd
 }
 
-// openCassette reads a cassette that is named as a file or as one of the suite's.
+// openCassette reads a cassette that is named by its file or as CANDIDATE/TASK/TRIAL of the
+// suite. orFile allows files.
 func openCassette(suite *goldens.Suite, name string, orFile bool) (*cassette.Contents, error) {
 	if info, err := os.Stat(name); orFile && err == nil && info.Mode().IsRegular() {
 		c, err := cassette.Inspect(cassette.File{Dir: filepath.Dir(name), Path: filepath.Base(name)})
@@ -160,7 +161,7 @@ func openCassette(suite *goldens.Suite, name string, orFile bool) (*cassette.Con
 	}
 	below := strings.TrimSuffix(filepath.ToSlash(name), ".yaml") + ".yaml"
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
-		return nil, exit.Usage(fmt.Errorf("no cassette %s: give a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", console.Line(name), suite.Path))
+		return nil, exit.Usage(fmt.Errorf("no cassette %s; name a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", console.Line(name), suite.Path))
 	}
 	return cassette.Inspect(cassette.File{FS: suite.FS, Path: path.Join("cassettes", below)})
 }
@@ -184,8 +185,8 @@ func printDiff(p *process, a, b *cassette.Contents) error {
 	return err
 }
 
-// learn makes known the credentials of every provider, of the candidates and of
-// the suite's tools and worlds: they must be on no cassette.
+// learn adds the credentials of all providers, of the candidates and of the suite's tools
+// and worlds to the known secrets: no cassette may contain one.
 func (p *process) learn(candidates []goldens.Candidate, suite *goldens.Suite) {
 	p.loadCredentials()
 	if candidates == nil {

@@ -98,7 +98,7 @@ func printAudit(p *process, r audit.Report, asJSON bool) error {
 		_, _ = fmt.Fprintln(p.stdout)
 	}
 	if len(r.Other) > 0 {
-		_, _ = fmt.Fprintln(p.stdout, "requests that no wire makes:")
+		_, _ = fmt.Fprintln(p.stdout, "requests of no known API format:")
 		printFindings(p, "other", r.Other)
 	}
 	return nil

@@ -66,7 +66,7 @@ func sealCassette(p *process, file string) error {
 	}
 	what := "sealed"
 	if !changed {
-		what = "whole"
+		what = "intact"
 	}
 	_, err = fmt.Fprintf(p.stdout, "%-7s %s\n", what, console.Line(file))
 	return err
@@ -97,7 +97,7 @@ each exchange, never the value. Exits with 3 on a match or an unreadable file.`,
 
 func scanCassettes(p *process, suite *goldens.Suite) error {
 	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"cassette", "interaction", "field", "holds"})
+	w.AppendHeader(table.Row{"cassette", "interaction", "field", "credential"})
 	files := 0
 	var bad []error
 	err := eachCassette(suite, func(fsys fs.FS, name string) error {
@@ -121,7 +121,7 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 	}
 	if n := w.Length(); n > 0 {
 		w.Render()
-		bad = append(bad, fmt.Errorf("%d finds in %d cassettes: revoke what is real, and record those cassettes again", n, files))
+		bad = append(bad, fmt.Errorf("found %d credentials in %d cassettes; revoke those that are real, and record these cassettes again", n, files))
 	}
 	if len(bad) > 0 {
 		return exit.With(exit.Replay, errors.Join(bad...))
@@ -163,7 +163,7 @@ func pack(p *process, path, out string) error {
 	}
 	if out == "" {
 		if dir == "" {
-			return exit.Usage(fmt.Errorf("the suite %s is inside the program: name the file to write with -o", path))
+			return exit.Usage(fmt.Errorf("the suite %s is built in and has no folder; name the file to write with -o", path))
 		}
 		out = filepath.Join(dir, cassettes.PackName)
 	}
@@ -189,10 +189,10 @@ func pack(p *process, path, out string) error {
 	return err
 }
 
-// openPack makes a replay read the pack at path.
+// openPack makes a replay read its cassettes from the pack at path. Call closePack in the end.
 func openPack(o *harness.Options, path string) (closePack func(), err error) {
 	if o.Mode != recorder.Replay && o.Mode != "" {
-		return nil, exit.Usage(fmt.Errorf("--pack replays: leave it out with --mode %s, which writes YAML", o.Mode))
+		return nil, exit.Usage(fmt.Errorf("--pack is for replays, and --mode %s writes YAML; remove one of the two", o.Mode))
 	}
 	pack, err := cassette.OpenPack(regular.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,7 +225,7 @@ with 3 if there is nothing to write.`,
 			case out == "":
 				return listJournals(p, files)
 			case len(files) != 1:
-				return exit.Usage(fmt.Errorf("-o %s takes the exchanges of one journal, %d were found; name one", out, len(files)))
+				return exit.Usage(fmt.Errorf("-o %s takes the exchanges of one journal, and %d were found; name one", out, len(files)))
 			}
 			return recoverTo(p, files[0], out)
 		},
@@ -234,7 +234,7 @@ with 3 if there is nothing to write.`,
 	return cmd
 }
 
-// journals are the files named, and the journals in the folders named.
+// journals returns the named files, and the journals in the named folders.
 func journals(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -253,7 +253,7 @@ func journals(paths []string) ([]string, error) {
 
 func listJournals(p *process, files []string) error {
 	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"journal", "exchanges", "torn"})
+	w.AppendHeader(table.Row{"journal", "exchanges", "damaged"})
 	var errs []error
 	for _, file := range files {
 		got, err := recorder.Recover(file)
@@ -270,7 +270,7 @@ func listJournals(p *process, files []string) error {
 		w.Render()
 	}
 	if len(files) == 0 {
-		_, err := fmt.Fprintln(p.stdout, "no journals: every recording was saved")
+		_, err := fmt.Fprintln(p.stdout, "no journals: all recordings are complete")
 		return err
 	}
 	return errors.Join(errs...)
@@ -282,25 +282,25 @@ func recoverTo(p *process, file, out string) error {
 		return err
 	}
 	if got.Exchanges == 0 {
-		return exit.With(exit.Replay, fmt.Errorf("%s holds no whole exchange: there is nothing to recover", file))
+		return exit.With(exit.Replay, fmt.Errorf("%s contains no complete exchange; nothing to recover", file))
 	}
 	unlock, err := lockToWrite(out)
 	if err == nil {
 		defer unlock()
 		if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-			return exit.Usage(fmt.Errorf("-o %s exists already, and may be an intact cassette; name a new file", out))
+			return exit.Usage(fmt.Errorf("-o %s: the file exists; name a new file", out))
 		}
 		err = atomicfile.WriteBytes(out, got.Cassette)
 	}
 	if err != nil {
 		return fmt.Errorf("write recovered cassette: %w", err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%d exchanges written to %s; torn: %d\n", got.Exchanges, out, got.Torn)
+	_, err = fmt.Fprintf(p.stdout, "%d exchanges written to %s; damaged places: %d\n", got.Exchanges, out, got.Torn)
 	return err
 }
 
-// lockToWrite takes the lock of the folder of cassettes that a file is in, which a
-// recording holds, too: see cassette.Lock. A file elsewhere needs none.
+// lockToWrite takes the lock of the cassettes folder that contains a file, as a recording
+// does: see cassette.Lock. A file outside such a folder needs no lock.
 func lockToWrite(path string) (unlock func(), err error) {
 	dir := cassettesFolder(path)
 	if dir == "" {
@@ -309,8 +309,8 @@ func lockToWrite(path string) (unlock func(), err error) {
 	return cassette.Lock(dir)
 }
 
-// cassettesFolder is the nearest folder named cassettes that a path is in; empty if
-// there is none.
+// cassettesFolder returns the nearest folder named cassettes that contains a path, or an
+// empty string if none does.
 func cassettesFolder(path string) string {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

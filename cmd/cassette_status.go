@@ -65,8 +65,8 @@ func trialsFlag(cmd *cobra.Command) {
 	cmd.Flags().Int("trials", 1, "planned repetitions of each task")
 }
 
-// cassetteOptions are those of a replay of the suite that the argument, the flag
-// or the configuration names.
+// cassetteOptions returns the options for a replay of the suite that the argument, the
+// flag or the configuration names.
 func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Selection) (harness.Options, error) {
 	cfg, err := p.load(c)
 	if err != nil {
@@ -108,7 +108,8 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, all, as
 	return errors.Join(err, statusOutcome(o, count, len(list)))
 }
 
-// statusOutcome is the exit code, with what to do.
+// statusOutcome returns an error with exit code 3 and what to do, unless all planned
+// cassettes are fresh.
 func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) error {
 	planned := total - count[cassettes.Orphan] - count[cassettes.Unused]
 	bad := planned - count[cassettes.Fresh]
@@ -123,7 +124,7 @@ func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) 
 		}
 	}
 	if o.CassetteDir != "" && count[cassettes.Corrupt] > 0 {
-		text += "\none that you meant to edit is made whole with: cupel cassette seal FILE"
+		text += "\nafter an intentional edit, reseal the file with: cupel cassette seal FILE"
 	}
 	return exit.With(exit.Replay, errors.New(text))
 }
@@ -180,20 +181,20 @@ func prune(p *process, o harness.Options, list []cassettes.Status, yes bool) err
 	w.Render()
 	switch {
 	case !yes:
-		_, err := fmt.Fprintf(p.stdout, "\n%d orphans; remove them with --yes\n", len(orphans))
+		_, err := fmt.Fprintf(p.stdout, "\n%s; delete with --yes\n", console.Count(len(orphans), "orphan"))
 		return err
 	case o.CassetteDir == "":
-		return exit.Usage(fmt.Errorf("the cassettes of %s are read-only", o.Suite.Path))
+		return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder", o.Suite.Path))
 	}
 	if err := removeCassettes(o.CassetteDir, orphans); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "\n%d orphans removed\n", len(orphans))
+	_, err := fmt.Fprintf(p.stdout, "\n%s deleted\n", console.Count(len(orphans), "orphan"))
 	return err
 }
 
-// removeCassettes removes files below dir, never beyond it, and the folders that
-// are empty then.
+// removeCassettes deletes files below dir, never outside it, and the folders that become
+// empty.
 func removeCassettes(dir string, files []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -62,7 +62,8 @@ read it, but it never passes the gate. Details: docs/runs.md.`,
 	return cmd
 }
 
-// mostTrials bounds what the name of a file makes a plan be.
+// mostTrials is the largest trial that the name of a file adds to the plan: names of files
+// are untrusted, and a plan is built in memory.
 const mostTrials = 1000
 
 func newCassetteJoin(p *process) *cobra.Command {

@@ -52,8 +52,8 @@ func Read(a *audit.Auditor, name string) error {
 	return errors.Join(append(bad, err)...)
 }
 
-// auditFile reads a file by what its name says it is; of another name, nothing. shown
-// is its name for people, and named says that a person named the file itself.
+// auditFile reads a file by the extension of its name, and ignores other extensions. shown
+// is the name in messages; named says that the user named this file, not its folder.
 func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) error {
 	switch path.Ext(name) {
 	case ".yaml", ".yml":
@@ -92,7 +92,7 @@ func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) er
 	return nil
 }
 
-// auditCassette reads the exchanges of a cassette, of cupel or of go-vcr.
+// auditCassette reads the exchanges of a cassette that cupel or go-vcr wrote.
 func auditCassette(a *audit.Auditor, files fs.FS, name, shown string) error {
 	c, err := cassette.Inspect(cassette.File{FS: files, Path: name, AllowUnsealed: true})
 	if err != nil {
