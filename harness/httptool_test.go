@@ -39,7 +39,7 @@ func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 		"not JSON":     {"", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "error E_NOT_JSON"},
 		"two values":   {"", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "1 2") }, "error E_NOT_JSON"},
 		"too large":    {", max_bytes: 10", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat(" ", 11)) }, "error E_TOO_LARGE"},
-		"timeout": {", timeout: 30ms", func(_ http.ResponseWriter, r *http.Request) {
+		"timeout": {", timeout: 300ms", func(_ http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
 			case <-time.After(5 * time.Second):
