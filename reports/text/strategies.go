@@ -36,6 +36,30 @@ func (b *budget) boards(s *model.Strategies) {
 	}
 }
 
+// stackedBoard is the table of all models for a narrow terminal, a line for each pair.
+func stackedBoard(m view.WinTable, screen Screen) string {
+	return fitted(func(most int) string {
+		t := table.NewWriter()
+		look := screen.style()
+		look.Box.PaddingLeft = ""
+		t.SetStyle(look)
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: most, WidthMaxEnforcer: text.WrapSoft}, {Number: 3, Align: text.AlignRight}})
+		t.AppendHeader(table.Row{m.Name, "strategies", "difference", "who wins"})
+		for _, r := range m.Rows {
+			metric, who := r.Metric, r.Who
+			for k, c := range r.Cells {
+				cell := c.Plain()
+				if c.Won {
+					cell = screen.paint(bold, cell)
+				}
+				t.AppendRow(table.Row{metric, at(m.Pairs, k), cell, who})
+				metric, who = "", ""
+			}
+		}
+		return t.Render()
+	}, screen)
+}
+
 // summaryBoards are the tables for a terminal, empty where they do not fit.
 func summaryBoards(s *model.Strategies, screen Screen) string {
 	width := screen.Width
@@ -87,8 +111,9 @@ func at[T any](list []T, i int) (v T) {
 	return v
 }
 
-// summaryStrategies says on a terminal who wins what: in a table where it fits, and
-// in a line.
+// summaryStrategies says on a terminal who wins what, in a table of all models and one of
+// each, and in a line. Where the tables do not fit, that of all models is stacked and each
+// model has a line.
 func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
 	width := screen.Width
 	s := r.Strategies
@@ -103,6 +128,9 @@ func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
 		}
 		wrapped(b, "strategies: ", contests[0].Name()+": "+view.Answer(contests[0]), width)
 	} else {
+		b.WriteByte('\n')
+		wrapped(b, "strategies: ", view.WinLegend+"; a win is marked *", width)
+		b.WriteString(stackedBoard(view.WinTables(s)[0], screen) + "\n")
 		for _, c := range contests[:min(len(contests), view.MaxContestLines)] {
 			wrapped(b, "strategies: ", c.Name()+": "+view.Answer(c), width)
 		}
