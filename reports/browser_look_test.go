@@ -33,6 +33,14 @@ func testColours(p *tab, d desk) {
 	}
 }
 
+// smallOrCovered lists the texts of plots of less than 11 pixels, and those that meet.
+const smallOrCovered = `[...document.querySelectorAll(".plot svg, svg.dots")].flatMap(svg => {
+	const scale = svg.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1
+	const all = [...svg.querySelectorAll("text")].filter(e => e.textContent).map(e => ({text: e.textContent, box: e.getBoundingClientRect(), size: scale * parseFloat(getComputedStyle(e).fontSize)}))
+	const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+	return all.filter(a => svg.checkVisibility() && a.box.width && (a.size < 11 || all.some(b => a != b && meet(a.box, b.box)))).map(a => a.text + ": " + a.size)
+})`
+
 func testPhone(p *tab, d desk) {
 	p.phone()
 	for name, path := range d.pages() {
@@ -42,6 +50,7 @@ func testPhone(p *tab, d desk) {
 		require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll("button, select, input:not(label *), label:has(input), nav a, summary")].filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 20).map(e => e.outerHTML.slice(0, 120))`), "too small for a finger")
 	}
 	p.open(d.index, "")
+	require.Empty(p.t, eval[[]string](p, smallOrCovered), "texts of plots")
 	p.click("#find")
 	p.write("dates")
 	p.until(`document.querySelector("#shown").textContent.startsWith("1 of 12")`)
