@@ -135,11 +135,13 @@ func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack st
 
 // detailsWith are those of a run made with these options.
 func (p *process) detailsWith(ctx context.Context, o harness.Options, dir string) *transcripts.Transcripts {
-	return transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
+	d := transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
 		p.learn(o.Candidates, o.Suite)
 		o.Fork, _ = forkOf(m, "")
 		return o, func() {}, nil
 	})
+	d.Tasks = o.Suite.Tasks
+	return d
 }
 
 // keepDetails has a replay keep details; of any other run the cassettes, which are

@@ -153,7 +153,7 @@ func (b *sidesBuilder) half(label string, rows ledger.EpisodeRows, said transcri
 		s.Detail(&v, said)
 		b.budget -= whole - s.Left
 	}
-	h := sideView{Name: v.Candidate, Sign: v.Sign, Class: v.Class, Facts: v.Facts, Answer: v.Answer, Checks: v.Checks, Missing: words.Clip(said.Missing, 300), turns: v.Turns, more: v.More}
+	h := sideView{Name: v.Candidate, Sign: v.Sign, Class: v.Class, Facts: v.Outcome + " · " + v.Facts, Answer: v.Answer, Checks: v.Checks, Missing: words.Clip(said.Missing, 300), turns: v.Turns, more: v.More}
 	for _, t := range v.Turns {
 		if t.Said != nil && t.Said.System > 0 && h.system == 0 {
 			h.system = t.Said.System

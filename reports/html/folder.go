@@ -2,9 +2,11 @@ package html
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -17,6 +19,8 @@ const (
 	maxPages = 11_500_000
 	// leastSaid is there for what was said, however large the run.
 	leastSaid = 512 << 10
+	// maxExpected is how many demands of a task are shown.
+	maxExpected = 30
 )
 
 // folder is a report of several pages: an index and one page for each task that
@@ -28,14 +32,23 @@ type folder struct {
 	order            []int             // of r.Tasks, as the ledger has them
 	linked           links
 	lean             bool
-	size             int // of the pages without what was said, about
+	agents           map[string]string // strategies by candidate; empty where all have one
+	size             int               // of the pages without what was said, about
 	transcriptBudget transcriptBudget
 	// missing is what could not be said: of all pages, once these are written.
 	missing transcript.MissingSaid
 }
 
 func newFolder(r model.Report, plots Plots) *folder {
-	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, lean: len(r.Episodes) > maxMarked}
+	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, agents: map[string]string{}, lean: len(r.Episodes) > maxMarked}
+	for _, c := range r.Candidates {
+		if c.Agent != r.Candidates[0].Agent {
+			for _, c := range r.Candidates {
+				f.agents[c.Name] = words.Brief(c.Agent, 60)
+			}
+			break
+		}
+	}
 	taken := slugs{}
 	for _, at := range listed(r) {
 		t := r.Tasks[at]
@@ -148,11 +161,13 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 			continue
 		}
 		b.Reset()
-		said, err := f.episode(&b, e, i, details, systems)
+		said, expected, err := f.episode(&b, e, i, details, systems)
 		if err != nil {
 			return err
 		}
-		v.Said = v.Said || said
+		if v.Said = v.Said || said; v.Expected == nil {
+			v.Expected = expected
+		}
 		rendered[i] = template.HTML(b.String())
 	}
 	for _, i := range episodes(t) {
@@ -192,7 +207,17 @@ func (f *folder) head(t model.Task) taskPage {
 		}
 	}
 	for i, c := range t.Cells {
-		v.Cells = append(v.Cells, taskCell{words.Brief(f.r.Candidates[i].Name, 80), cell(f.r, c, here)})
+		view := cell(f.r, c, here)
+		switch {
+		case len(c.Episodes) == 1:
+			if e := &f.r.Episodes[c.Episodes[0]]; e.Kept != nil {
+				k := &e.Kept.View
+				view.Text = k.Outcome + ", " + strings.TrimPrefix(k.Facts, fmt.Sprintf("trial %d · ", k.Trial))
+			}
+		case c.Scored > 0:
+			view.Text += " solved"
+		}
+		v.Cells = append(v.Cells, taskCell{words.Brief(f.r.Candidates[i].Name, 80), view})
 	}
 	return v
 }
@@ -203,8 +228,9 @@ func (f *folder) linkTo(k int) *taskLink {
 }
 
 // episode renders a transcript, with what was said if the transcript budget has room.
-func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details DetailOf, systems *transcript.Systems) (said bool, err error) {
+func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details DetailOf, systems *transcript.Systems) (said bool, expected []string, err error) {
 	v := e.Kept.View
+	v.Agent = f.agents[e.Candidate]
 	v.Anchor, v.Task, v.Lean = e.Anchor, "", f.lean && e.Solved
 	if v.Solved {
 		v.Source = ""
@@ -215,16 +241,19 @@ func (f *folder) episode(b *bytes.Buffer, e *model.Episode, i int, details Detai
 		f.missing.Add(d.Missing)
 		if ok {
 			said = true
+			for _, line := range d.Expected[:min(len(d.Expected), maxExpected)] {
+				expected = append(expected, words.Clip(line, 300))
+			}
 			(&transcript.Saying{Left: transcript.MaxSaid, Systems: systems}).Detail(&v, d)
 		}
 	}
 	if err := renderEpisode(b, v); err != nil {
-		return said, err
+		return said, expected, err
 	}
 	if said {
 		f.transcriptBudget.spend(i, b.Len()+systems.Size-before)
 	}
-	return said, nil
+	return said, expected, nil
 }
 
 // DetailOf returns the detail of an episode; ok is false where none can be had,

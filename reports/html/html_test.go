@@ -35,15 +35,15 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 	}
 	v := shown(build(w.M, w.Rows).Episodes[0])
 	require.Equal(t, transcript.Episode{
-		Anchor: "ep-e0", Task: "G01", Candidate: "a", Trial: 1, Class: "x", Sign: "✗", Answer: "never sent", Source: "cassette a/G01/1.yaml",
-		Facts:  "trial 1 · not solved · stopped: thrash · 4 steps · 0 ms · cost unknown",
-		Checks: []string{"numbers: want 4, found 5", "steps: want ≤ 3, found 4"},
+		Anchor: "ep-e0", Task: "G01", Candidate: "a", Trial: 1, Class: "x", Sign: "✗", Answer: "never sent", Source: "Cassette a/G01/1.yaml",
+		Outcome: "not solved", Facts: "trial 1 · stopped: thrash · 4 steps · cost unknown · 0 ms",
+		Checks: []string{"Expected 4, found 5 (numbers)", "Expected ≤ 3, found 4 (steps)"},
 		Turns: []transcript.Turn{
-			{N: 1, Key: "tool get_counts " + transcript.Digest("get_countsh1 otherh2 get_counts get_countsh1"), What: "tool get_counts", Trouble: "", Calls: "→ 4 calls: ok 90 ms, other error E_UPSTREAM 1.50 s, ok, answered from cache, error E_CIRCUIT_OPEN, circuit open",
-				Facts: "1,200 in, 80 out · $0.000180 · 420 ms · confidence 0.9 · 2 attempts · 1 warning · exchange 0", Where: "", Said: nil},
-			{N: 2, Key: "reflect", What: "reflect", Trouble: "invalid, repaired · not_json:fenced", Calls: "", Facts: "0 ms", Where: "", Said: nil},
-			{N: 3, Key: "rescue", What: "rescue", Trouble: "no reply: timeout", Calls: "", Facts: "0 ms", Where: "", Said: nil},
-			{N: 4, Key: "no action", What: "no action", Trouble: "invalid · thrash · stall", Calls: "", Facts: "0 ms", Where: "", Said: nil},
+			{N: 1, Key: "tool get_counts " + transcript.Digest("get_countsh1 otherh2 get_counts get_countsh1"), What: "calls get_counts", Trouble: "", Calls: "→ 4 calls: ok 90 ms, other E_UPSTREAM 1.50 s, ok, answered from cache, E_CIRCUIT_OPEN, circuit open",
+				Facts: "420 ms · 1,200 in, 80 out · $0.000180 · confidence 0.90 · 2 attempts · 1 warning", Where: "", Said: nil},
+			{N: 2, Key: "reflect", What: "reflect: no action", Trouble: "invalid, repaired · not_json:fenced", Calls: "", Facts: "", Where: "", Said: nil},
+			{N: 3, Key: "rescue", What: "rescue: no action", Trouble: "no reply: timeout", Calls: "", Facts: "", Where: "", Said: nil},
+			{N: 4, Key: "no action", What: "no action", Trouble: "invalid · thrash · stall", Calls: "", Facts: "", Where: "", Said: nil},
 		},
 	}, v)
 }
@@ -67,7 +67,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 		w.Rows.ToolCalls = append(w.Rows.ToolCalls, ledger.ToolCall{Key: w.Rows.Episodes[0].Key, Seq: int32(i), Turn: 1, ToolName: "x", Outcome: "ok"})
 	}
 	v := shown(build(w.M, w.Rows).Episodes[0])
-	require.Equal(t, "→ 300 calls: 8 × x ok 0 ms, 292 more calls", v.Turns[0].Calls)
+	require.Equal(t, "→ 300 calls: 8 × x ok, 292 more calls", v.Turns[0].Calls)
 	require.Len(t, v.Turns, transcript.MaxTurns)
 	require.Equal(t, "440 more turns are in the ledger.", v.More)
 	require.Contains(t, v.Turns[0].Calls, "292 more calls")

@@ -68,7 +68,7 @@ func TestTranscriptOfAPlan(t *testing.T) {
 	for _, u := range v.Turns {
 		heads = append(heads, words.Join(" | ", u.Where, u.What, u.Calls))
 	}
-	require.Equal(t, []string{"planner | plan create_task", "step read[2] | tool extract | → 2 calls: ok 90 ms, open error 90 ms", "step read[2] | conclude finish finish_step"}, heads)
+	require.Equal(t, []string{"planner | plans with create_task", "step read[2] | calls extract | → 2 calls: ok 90 ms, open error 90 ms", "step read[2] | conclude: finishes with finish_step"}, heads)
 
 	files := written(t, r, details)
 	page := ""
@@ -81,12 +81,12 @@ func TestTranscriptOfAPlan(t *testing.T) {
 	require.NotContains(t, page, "<b>heights</b>")
 	text := strings.Join(strings.Fields(tags.ReplaceAllString(page, " ")), " ")
 	for _, part := range []string{
-		"planner plan create_task", "calls create_task { &#34;title&#34;: &#34;&lt;b&gt;heights", "planning started planning success: 1 step",
+		"planner plans with create_task", "calls create_task { &#34;title&#34;: &#34;&lt;b&gt;heights", "planning started planning success: 1 step",
 		"calls extract · ok", "calls open · error E_NOT_FOUND", "(a result shown before)", "calls finish_step { &#34;result&#34;: 41 }", "calls finish_step not JSON",
 	} {
 		require.Contains(t, text, part)
 	}
-	require.Equal(t, 1, strings.Count(text, "calls extract"), "a call that became a step is shown once")
+	require.Equal(t, 3, strings.Count(text, "calls extract"), "in two decisions, and once with its result")
 	require.Equal(t, 2, strings.Count(page, `class="where"><bdi>step read[2]</bdi>`))
 }
 

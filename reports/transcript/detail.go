@@ -10,6 +10,8 @@ type Detail struct {
 	Turns []DetailTurn
 	// Answer is what the user was told at the end.
 	Answer string
+	// Expected is what the task accepts, one demand a line.
+	Expected []string
 	// State is what changed in the state of the world, one line a change; empty if nothing
 	// did.
 	State string

@@ -101,7 +101,7 @@ func (s *Saying) turn(t *DetailTurn, echo string) *saidView {
 		}
 		v.Prompt = append(v.Prompt, messageView{words.Brief(m.Role, 20), text})
 	}
-	v.PromptSize = words.Join(", ", words.Plural(len(t.Prompt), "new message"), words.Plural(size, "byte"))
+	v.PromptSize = words.Plural(len(t.Prompt), "new message") + " (" + words.Bytes(size) + ")"
 	s.calls(v, t)
 	for i, step := range t.Steps {
 		if s.results[step.Result] = true; i >= maxSteps {
@@ -214,7 +214,7 @@ type Systems struct {
 func (s *Systems) add(candidate, text string) int {
 	n := s.By[text]
 	if n == 0 {
-		v := SystemView{N: len(s.Views) + 1, Size: words.Plural(len(text), "byte"), Text: words.Lines(text, min(maxSystem, MaxSaid-s.Size))}
+		v := SystemView{N: len(s.Views) + 1, Size: words.Bytes(len(text)), Text: words.Lines(text, min(maxSystem, MaxSaid-s.Size))}
 		s.Views, s.Size, n = append(s.Views, v), s.Size+len(v.Text), v.N
 		s.By[text] = n
 	}

@@ -4,6 +4,7 @@
 package transcript
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -17,8 +18,11 @@ import (
 // without a pointer into the rows.
 type Episode struct {
 	Anchor, Task, Candidate, Class, Sign, Facts, Answer, More, Source string
-	Trial                                                             int
-	Solved                                                            bool
+	// Outcome is "solved", "not solved" or what excluded it. Agent is the strategy where
+	// the candidates of a run have several.
+	Outcome, Agent string
+	Trial          int
+	Solved         bool
 	// Harm says which change did harm, State what changed in the state of the world, one
 	// line a change; empty if there is nothing to say, or if State is not known.
 	Harm, State string
@@ -51,9 +55,9 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 	excluded := e.Excluded()
 	sign, class, ending := Outcome(excluded, e.Solved)
 	v := Episode{
-		Task: strings.Clone(words.Brief(e.TaskID, 40)), Candidate: strings.Clone(words.Brief(e.Candidate, 60)), Sign: sign, Class: class, Solved: e.Solved, Trial: int(e.Trial),
-		Facts: words.Join(" · ", fmt.Sprintf("trial %d", e.Trial), ending, words.Brief(words.Join(": ", e.Status, e.StopReason), 60),
-			words.Plural(int(e.Steps), "step"), words.Duration(float64(e.ElapsedUs)), price(e.CostNanoUSD)),
+		Task: strings.Clone(words.Brief(e.TaskID, 40)), Candidate: strings.Clone(words.Brief(e.Candidate, 60)), Sign: sign, Class: class, Outcome: ending, Solved: e.Solved, Trial: int(e.Trial),
+		Facts: words.Join(" · ", fmt.Sprintf("trial %d", e.Trial), words.Brief(words.Join(": ", e.Status, e.StopReason), 60),
+			words.Plural(int(e.Steps), "step"), price(e.CostNanoUSD), words.Duration(float64(e.ElapsedUs))),
 	}
 	limit := 600
 	if e.Solved {
@@ -66,7 +70,7 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 	}
 	for _, c := range e.Checks {
 		if !c.Passed && len(v.Checks) < 5 {
-			v.Checks = append(v.Checks, strings.Clone(words.Clip(words.Join(": ", c.Name, c.Detail), 300)))
+			v.Checks = append(v.Checks, strings.Clone(words.Clip(checkText(c), 300)))
 		}
 	}
 	calls := map[int32][]*ledger.ToolCall{}
@@ -80,12 +84,24 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 			v.More = fmt.Sprintf("%d more turns are in the ledger.", len(rows.Turns)-i)
 			break
 		}
-		v.Turns = append(v.Turns, turn(t, calls[t.Turn], e.Solved))
+		v.Turns = append(v.Turns, turn(t, calls[t.Turn]))
 		if v.Source == "" && t.Cassette != "" {
-			v.Source = "cassette " + strings.Clone(words.Clip(t.Cassette, 160))
+			v.Source = "Cassette " + strings.Clone(words.Clip(t.Cassette, 160))
 		}
 	}
 	return v
+}
+
+// checkText is "Expected 4, found 5 (numbers)".
+func checkText(c ledger.Check) string {
+	if c.Detail == "" {
+		return c.Name
+	}
+	detail := c.Detail
+	if rest, ok := strings.CutPrefix(detail, "want "); ok {
+		detail = "expected " + rest
+	}
+	return words.UpperFirst(detail) + " (" + c.Name + ")"
 }
 
 func price(nano *int64) string {
@@ -95,7 +111,7 @@ func price(nano *int64) string {
 	return words.Dollars(nano)
 }
 
-func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) Turn {
+func turn(t *ledger.Turn, calls []*ledger.ToolCall) Turn {
 	v := Turn{N: int(t.Turn)}
 	what := []string{t.NextActionType, t.NextActionName}
 	if t.Kind != "act" && t.Kind != "plan" {
@@ -104,9 +120,8 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) Turn {
 	if v.Where = where(t); v.Where == "" && t.Role != ledger.RoleMain && t.Role != t.Kind {
 		what = append([]string{t.Role}, what...)
 	}
-	if v.What = strings.Clone(words.Brief(words.Join(" ", what...), 80)); v.What == "" {
-		v.What = "no action"
-	}
+	v.Key = strings.Clone(words.Brief(cmp.Or(words.Join(" ", what...), "no action"), 80))
+	v.What = strings.Clone(words.Brief(decision(t, what[:len(what)-2]), 80))
 	v.Trouble = strings.Clone(trouble(t))
 	var did, args []string
 	for i, c := range calls {
@@ -124,14 +139,22 @@ func turn(t *ledger.Turn, calls []*ledger.ToolCall, solved bool) Turn {
 	if len(calls) > 1 {
 		v.Calls = "→ " + words.Plural(len(calls), "call") + ": " + strings.TrimPrefix(v.Calls, "→ ")
 	}
-	if v.Key = v.What; len(args) > 0 {
+	if len(args) > 0 {
 		v.Key += " " + Digest(strings.Join(args, " "))
 	}
 	v.Facts = turnFacts(t)
-	if t.Interaction >= 0 && !solved {
-		v.Facts += fmt.Sprintf(" · exchange %d", t.Interaction)
-	}
 	return v
+}
+
+// decision says what a turn does: "calls get_counts"; before it stand the parts of the
+// agent that did it.
+func decision(t *ledger.Turn, by []string) string {
+	does := map[string]string{"tool": "calls " + t.NextActionName, "respond": "answers", "clarify": "asks the user", "plan": "plans with " + t.NextActionName, "finish": "finishes with " + t.NextActionName}[t.NextActionType]
+	if t.NextActionName == "" && strings.HasSuffix(does, " ") {
+		does = t.NextActionType
+	}
+	does = cmp.Or(does, words.Join(" ", t.NextActionType, t.NextActionName), "no action")
+	return words.Join(": ", words.Join(" ", by...), does)
 }
 
 // repeated writes texts that follow their like once: "5 × ok 150 ms".
@@ -190,6 +213,9 @@ func trouble(t *ledger.Turn) string {
 // call is a tool call's outcome; the tool's name only where the turn names another.
 func call(c *ledger.ToolCall, expected string) string {
 	s := words.Brief(words.Join(" ", c.Outcome, c.ErrorCode), 60)
+	if c.Outcome == "error" && c.ErrorCode != "" {
+		s = words.Brief(c.ErrorCode, 60)
+	}
 	if c.ToolName != expected {
 		s = words.Brief(c.ToolName, 60) + " " + s
 	}
@@ -199,23 +225,28 @@ func call(c *ledger.ToolCall, expected string) string {
 	if c.CircuitOpen {
 		return s + ", circuit open"
 	}
-	if s += " " + words.Duration(float64(c.DurationUs)); c.Changes != nil && *c.Changes > 0 {
+	if c.DurationUs > 0 {
+		s += " " + words.Duration(float64(c.DurationUs))
+	}
+	if c.Changes != nil && *c.Changes > 0 {
 		s += ", " + words.Plural(int(*c.Changes), "change")
 	}
 	return s
 }
 
 func turnFacts(t *ledger.Turn) string {
-	parts := []string{}
+	var parts []string
+	if t.DurationUs > 0 {
+		parts = append(parts, words.Duration(float64(t.DurationUs)))
+	}
 	if t.In != nil && t.Out != nil {
 		parts = append(parts, fmt.Sprintf("%s in, %s out", words.Thousands(*t.In), words.Thousands(*t.Out)))
 	}
 	if t.CostNanoUSD != nil {
 		parts = append(parts, words.Dollars(t.CostNanoUSD))
 	}
-	parts = append(parts, words.Duration(float64(t.DurationUs)))
 	if t.Confidence != nil {
-		parts = append(parts, "confidence "+words.Trimmed(*t.Confidence, 2))
+		parts = append(parts, fmt.Sprintf("confidence %.2f", *t.Confidence))
 	}
 	if t.Attempts > 1 {
 		parts = append(parts, words.Plural(int(t.Attempts), "attempt"))

@@ -137,6 +137,14 @@ func Duration(us float64) string {
 	return fmt.Sprintf("%d min %02d s", s/60, s%60)
 }
 
+// Bytes formats a size: "812 bytes", "1.2 kB".
+func Bytes(n int) string {
+	if n < 1000 {
+		return Plural(n, "byte")
+	}
+	return fixed(float64(n)/1000, 1) + " kB"
+}
+
 // Count formats a whole number with separators; nil is unknown.
 func Count(n *int64) string {
 	if n == nil {

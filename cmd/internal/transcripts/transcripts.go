@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -41,6 +42,8 @@ type Transcripts struct {
 	load func(m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 	// Kept has the details that a replay has just kept; nil otherwise.
 	Kept *Kept
+	// Tasks are those of the run; read from its suite with the first episode if nil.
+	Tasks []goldens.Task
 	// Hurry executes nothing again: whoever interrupted the run waits for its end.
 	Hurry bool
 
@@ -79,6 +82,7 @@ func (d *Transcripts) Close() error {
 // Episode is a html.DetailOf.
 func (d *Transcripts) Episode(e model.Episode) (transcript.Detail, bool) {
 	if detail, ok := d.Kept.Of(e.ID); ok {
+		detail.Expected = d.expected(e.Task)
 		return detail, true
 	}
 	if d.Hurry {
@@ -130,7 +134,9 @@ func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	if err != nil {
 		return transcript.Detail{Missing: whyMissing(err)}, false
 	}
-	return newDetailBuilder(d.redact).detail(traces), true
+	detail := newDetailBuilder(d.redact).detail(traces)
+	detail.Expected = d.expected(rows.Episode.TaskID)
+	return detail, true
 }
 
 // Open loads what executing episodes takes. Of does so by itself, and then says of each
@@ -146,6 +152,7 @@ func (d *Transcripts) Open() error {
 	if err != nil {
 		return err
 	}
+	d.Tasks = o.Suite.Tasks
 	d.replayer, err = rerun.NewReplayer(o, m)
 	return err
 }

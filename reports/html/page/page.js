@@ -181,7 +181,7 @@
     var episodes = get("episodes"), eps = all("details.ep");
     if (!episodes || eps.length < 2) return;
     var section = make("section"), head = make("h2", "", "Side by side"), box = make("div", "tools");
-    var left = make("select"), right = make("select"), said = make("p"), out = make("div");
+    var left = make("select"), right = make("select"), said = make("p"), out = make("div"), fold = make("details", "grp");
     section.id = "compare";
     head.id = "h-compare";
     section.setAttribute("aria-labelledby", "h-compare");
@@ -191,7 +191,8 @@
     said.setAttribute("aria-live", "polite");
     out.id = "pairs";
     box.append(labelled("Left", left), labelled("Right", right));
-    section.append(head, box, said, out);
+    fold.append(make("summary", "", "Compare two episodes turn by turn"), box, said, out);
+    section.append(head, fold);
     episodes.before(section);
     function label(e) {
       return e.querySelector("summary b").textContent + " " + e.dataset.candidate + ", trial " + e.dataset.trial;
@@ -203,36 +204,36 @@
         s.appendChild(o);
       });
     });
-    function half(turn, whose) {
+    function half(turn, whose, n) {
       var h = make("div", "half");
       h.appendChild(make("span", "whose", whose));
-      if (!turn) { h.appendChild(make("p", "dim", "no such turn")); return h; }
+      if (!turn) { h.appendChild(make("p", "dim", "no turn " + n)); return h; }
       Array.prototype.forEach.call(turn.childNodes, function (n) { h.appendChild(n.cloneNode(true)); });
       return h;
     }
     function key(turn) { return turn ? turn.dataset.key : ""; }
-    function difference(l, r) {
-      function what(turn) { return turn ? turn.querySelector("b").textContent : "ended"; }
-      return what(l) === what(r) ? "First difference: both " + what(l) + ", with different arguments." :
-        "First difference: " + what(l) + " on the left, " + what(r) + " on the right.";
+    function difference(l, r, n) {
+      function what(turn) { return turn ? turn.querySelector("b").textContent : "has ended"; }
+      return "First difference at turn " + n + ": " + (what(l) === what(r) ? "both " + what(l) + ", with different arguments." :
+        "left " + what(l) + ", right " + what(r) + ".");
     }
     function draw() {
       var a = get(left.value), b = get(right.value);
       if (!a || !b) return;
-      var l = all(".turn", a), r = all(".turn", b), first = -1, rows = document.createDocumentFragment();
+      var other = a.dataset.agent !== b.dataset.agent, l = all(".turn", a), r = all(".turn", b), first = -1, rows = document.createDocumentFragment();
       for (var i = 0; i < Math.max(l.length, r.length); i++) {
-        var row = make("div", "pair sides"), differs = key(l[i]) !== key(r[i]);
+        var row = make("div", "pair sides"), differs = !other && key(l[i]) !== key(r[i]);
         if (differs && first < 0) {
           first = i;
           row.className += " diverges";
-          row.appendChild(make("p", "difference", difference(l[i], r[i])));
+          row.appendChild(make("p", "difference", "The first turn that differs"));
         }
-        row.appendChild(half(l[i], label(a)));
-        row.appendChild(half(r[i], label(b)));
+        row.appendChild(half(l[i], label(a), i + 1));
+        row.appendChild(half(r[i], label(b), i + 1));
         rows.appendChild(row);
       }
       var last = make("div", "pair sides ends");
-      if (first < 0 && ending(a) !== ending(b)) {
+      if (!other && first < 0 && ending(a) !== ending(b)) {
         last.className += " diverges";
         last.appendChild(make("p", "difference", "The decisions are the same; the outcomes differ."));
       }
@@ -240,15 +241,15 @@
         var h = make("div", "half");
         h.appendChild(make("span", "whose", label(e)));
         h.appendChild(make("p", "dim", e.querySelector("summary small").textContent));
-        all(":scope > p", e).forEach(function (p) { h.appendChild(p.cloneNode(true)); });
+        all(":scope > .checks, :scope > p", e).forEach(function (p) { h.appendChild(p.cloneNode(true)); });
         last.appendChild(h);
       });
       rows.appendChild(last);
       out.textContent = "";
       out.appendChild(rows);
-      said.textContent = first < 0 ? "Both make the same decisions, in " + l.length + (l.length === 1 ? " turn" : " turns") +
+      said.textContent = other ? "Different agents: turns are not comparable one by one." : first < 0 ? "Both make the same decisions, in " + l.length + (l.length === 1 ? " turn" : " turns") +
         (ending(a) !== ending(b) ? ", and end differently." : ", and end in the same way.") :
-        first === 0 ? "The first turn differs." : "The episodes match through turn " + first + " and differ in turn " + (first + 1) + ".";
+        difference(l[first], r[first], first + 1);
     }
     function ending(e) {
       var says = e.querySelector(":scope > .say");
@@ -258,12 +259,15 @@
       draw();
       keep({ left: left.value, right: right.value });
     }
-    // At first: the first that was not solved, beside the first solved one.
+    // At first: the first that was not solved, beside the first solved one of the same
+    // agent, if there is one. Without a failure all is folded.
     function choose() {
-      var s = state(), solved = eps.filter(function (e) { return e.classList.contains("ok"); })[0];
-      var other = eps.filter(function (e) { return !e.classList.contains("ok"); })[0];
-      left.value = s.get("left") || (solved || eps[0]).id;
-      right.value = s.get("right") || (other && solved ? other : eps[1]).id;
+      var s = state(), failed = eps.filter(function (e) { return !e.classList.contains("ok"); })[0];
+      var solved = eps.filter(function (e) { return e.classList.contains("ok"); });
+      var beside = solved.filter(function (e) { return failed && e.dataset.agent === failed.dataset.agent; })[0] || solved[0];
+      fold.open = !!(failed && beside) || !!s.get("left");
+      left.value = s.get("left") || (failed || eps[0]).id;
+      right.value = s.get("right") || (failed && beside || eps[failed === eps[1] ? 0 : 1]).id;
       if (left.selectedIndex < 0) left.selectedIndex = 0;
       if (right.selectedIndex < 0) right.selectedIndex = 1;
       draw();
