@@ -41,12 +41,9 @@ type folder struct {
 
 func newFolder(r model.Report, plots Plots) *folder {
 	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, agents: map[string]string{}, lean: len(r.Episodes) > maxMarked}
-	for _, c := range r.Candidates {
-		if c.Agent != r.Candidates[0].Agent {
-			for _, c := range r.Candidates {
-				f.agents[c.Name] = words.Brief(c.Agent, 60)
-			}
-			break
+	if slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.Agent != r.Candidates[0].Agent }) {
+		for _, c := range r.Candidates {
+			f.agents[c.Name] = words.Brief(c.Agent, 60)
 		}
 	}
 	taken := slugs{}

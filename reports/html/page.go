@@ -147,10 +147,10 @@ type criterionView struct {
 }
 
 type criterionRow struct {
-	Name, Pooled, Value, Interval, Sample, Title string
-	Simulated                                    bool
-	Verdict                                      chip
-	Dots                                         template.HTML
+	view.CriterionRow
+	Chip chip
+	Rule string
+	Dots template.HTML
 }
 
 // plotView is a figure; Name is that of its files.
@@ -261,10 +261,6 @@ func sortable(v *float64) string {
 
 // criterionViews are the criteria, each with the axis that its rows share.
 func criterionViews(judgements []view.Judgement, mark bool) (views []criterionView) {
-	simulated := map[string]bool{}
-	for _, j := range judgements {
-		simulated[j.Name] = mark && j.Simulated && j.About == ""
-	}
 	for _, t := range view.CriterionTables(judgements) {
 		v := criterionView{CriterionTable: t}
 		var all []model.Criterion
@@ -276,10 +272,8 @@ func criterionViews(judgements []view.Judgement, mark bool) (views []criterionVi
 			v.Scale = plot.Scale()
 		}
 		for _, row := range t.Rows {
-			view := criterionRow{
-				Name: words.Brief(row.Name, 80), Pooled: words.Clip(row.Pooled, 300), Value: row.ValueText(), Interval: row.IntervalText(), Sample: row.Sample,
-				Title: row.Test + ", " + row.RuleText(), Simulated: simulated[row.Name], Verdict: chipOf(row.Verdict),
-			}
+			row.Simulated = row.Simulated && mark
+			view := criterionRow{row, chipOf(row.Verdict), row.Test + ", " + row.RuleText(), ""}
 			if drawn {
 				view.Dots = plot.Row(row.Criterion)
 			}

@@ -17,7 +17,7 @@ import (
 func frontier(r *model.Report) (front []int) {
 	all := priced(r)
 	text := func(i int) string {
-		return words.DollarsOf(r.Candidates[i].CostPerSolved) + " " + r.Candidates[i].Success.Rate()
+		return words.Dollars(r.Candidates[i].CostPerSolved) + " " + r.Candidates[i].Success.Rate()
 	}
 	for _, i := range all {
 		a := r.Candidates[i]
@@ -50,7 +50,7 @@ func costTitle(r *model.Report) string {
 	case len(known) == 0:
 		return ""
 	case len(r.Candidates) == 1:
-		return fmt.Sprintf("A solved task costs %s", words.DollarsOf(r.Candidates[0].CostPerSolved))
+		return fmt.Sprintf("A solved task costs %s", words.Dollars(r.Candidates[0].CostPerSolved))
 	case len(known) == 1:
 		return fmt.Sprintf("The cost of %s alone is known", names[known[0]])
 	}
@@ -75,7 +75,7 @@ func costAlt(r *model.Report) string {
 		if c.Success.Value == nil {
 			return ""
 		}
-		return words.DollarsOf(c.CostPerSolved) + " and " + c.Success.Rate()
+		return words.Dollars(c.CostPerSolved) + " and " + c.Success.Rate()
 	})
 	return text + " Pareto-optimal, cheapest first: " + listed(altNames(r), frontier(r), 12) + "."
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
@@ -34,7 +35,7 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 		{Name: "Cause", Mark: "bdi", Head: true}, {Name: "Kind", Class: "nw", Mark: "chip", Own: true}, {Name: "Episodes", Class: "n", Mark: "b"}, {Name: "Share", Class: "n", Own: true},
 		{Name: "Tasks", TextOnly: true}, {Name: "Candidates"}, {Name: "Shortest", Page: "Shortest example", Mark: "bdi"},
 	}}
-	top := r.Largest(maxClusters)
+	top, counts, kinds := r.Largest(maxClusters), map[string]int{}, []string(nil)
 	for _, c := range top {
 		e, n := r.Episodes[c.Shortest], len(c.Episodes)
 		t.Rows = append(t.Rows, []Cell{
@@ -42,8 +43,16 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 			{Text: words.Percent(float64(n) / float64(max(1, unsolvedEpisodes(r))))}, {Text: names(c.Tasks)}, {Text: names(c.Candidates)},
 			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
-		t.Kinds = append(t.Kinds, string(c.Kind))
+		kind := string(c.Kind)
+		if counts[kind]++; counts[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+		t.Kinds = append(t.Kinds, slices.Index(kinds, kind)+1)
 		t.Details = append(t.Details, example(r, e))
+	}
+	t.Filters = []string{fmt.Sprintf("All %d", len(t.Rows))}
+	for _, k := range kinds {
+		t.Filters = append(t.Filters, fmt.Sprintf("%s %d", k, counts[k]))
 	}
 	if more := len(r.Clusters) - len(t.Rows); more > 0 {
 		t.More = words.Plural(more, "more group")

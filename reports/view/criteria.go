@@ -28,9 +28,11 @@ type CriterionTable struct {
 // CriterionRow is what a candidate, or a group, has of a criterion.
 type CriterionRow struct {
 	model.Criterion
-	Name string // of the candidate, not bounded
+	Name string
 	// Pooled says whom a group pools; empty for a candidate.
 	Pooled string
+	// Simulated is false for a group.
+	Simulated bool
 	// Sample is the size with its unit: "168 turns".
 	Sample string
 }
@@ -62,7 +64,7 @@ func CriterionTables(list []Judgement) (tables []CriterionTable) {
 			if c.Verdict != stat.NotJudged {
 				t.Reported, t.Needs = false, c.NeedsText()
 			}
-			t.Rows = append(t.Rows, CriterionRow{Criterion: c, Name: j.Name, Pooled: j.About, Sample: sampleText(c)})
+			t.Rows = append(t.Rows, CriterionRow{c, words.Brief(j.Name, 80), words.Clip(j.About, 300), j.Simulated, sampleText(c)})
 		}
 	}
 	for i := range tables {
@@ -94,11 +96,10 @@ func (t *CriterionTable) finish() {
 		if row.Note == "" {
 			continue
 		}
-		name := words.Brief(row.Name, 60)
 		if i := slices.IndexFunc(t.Notes, func(f Fact) bool { return f.Value == row.Note }); i >= 0 {
-			t.Notes[i].Name += ", " + name
+			t.Notes[i].Name += ", " + row.Name
 		} else {
-			t.Notes = append(t.Notes, Fact{name, row.Note})
+			t.Notes = append(t.Notes, Fact{row.Name, row.Note})
 		}
 	}
 	for i, note := range t.Notes {

@@ -35,48 +35,35 @@ func OpeningOf(r model.Report) Opening {
 }
 
 func standings(r model.Report) string {
-	if len(r.Candidates) < 2 {
-		return ""
-	}
-	var order []string
-	by := map[string][]string{}
-	for _, c := range r.Candidates {
-		what := ""
-		switch c.Verdict {
-		case stat.Pass:
-			what = "passes|pass"
-		case stat.Inconclusive:
-			what = "is inconclusive|are inconclusive"
-		case stat.Fail:
+	var sentences []string
+	for _, verdict := range []stat.Verdict{stat.Pass, stat.Inconclusive, stat.Fail} {
+		var order []string
+		by := map[string][]string{} // names by the criteria that they fail
+		for _, c := range r.Candidates {
+			if c.Verdict != verdict || len(r.Candidates) < 2 {
+				continue
+			}
 			var missed []string
 			for _, k := range c.Criteria {
 				if k.Verdict == stat.Fail {
 					missed = append(missed, words.LowerFirst(words.Brief(k.Title, 60)))
 				}
 			}
-			what = "fails " + words.And(missed) + "|fail " + words.And(missed)
-		default:
-			continue
+			what := words.And(missed)
+			if by[what] == nil {
+				order = append(order, what)
+			}
+			by[what] = append(by[what], words.Brief(c.Name, 60))
 		}
-		if by[what] == nil {
-			order = append(order, what)
+		verbs := map[stat.Verdict][2]string{stat.Pass: {"passes", "pass"}, stat.Inconclusive: {"is inconclusive", "are inconclusive"}, stat.Fail: {"fails", "fail"}}[verdict]
+		for _, what := range order {
+			names := by[what]
+			verb := verbs[min(len(names)-1, 1)]
+			if more := len(names) - maxNamed; more > 1 {
+				names = append(names[:maxNamed:maxNamed], fmt.Sprintf("%d more", more))
+			}
+			sentences = append(sentences, words.Join(" ", words.And(names), verb, what)+".")
 		}
-		by[what] = append(by[what], words.Brief(c.Name, 60))
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		return cmp.Compare(strings.Index("pif", a[:1]), strings.Index("pif", b[:1]))
-	})
-	var sentences []string
-	for _, what := range order {
-		one, many, _ := strings.Cut(what, "|")
-		names := by[what]
-		if len(names) > 1 {
-			one = many
-		}
-		if more := len(names) - maxNamed; more > 1 {
-			names = append(names[:maxNamed:maxNamed], fmt.Sprintf("%d more", more))
-		}
-		sentences = append(sentences, words.And(names)+" "+one+".")
 	}
 	return strings.Join(sentences, " ")
 }

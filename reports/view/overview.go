@@ -47,7 +47,7 @@ func measures(all []model.Candidate) []measureTable {
 		}},
 		{"Cost and tokens", append([]measure{
 			{label: "Cost", of: column(all, cost, func(c model.Candidate) *float64 { return asFloat(c.Cost) }), always: true},
-			{label: "Cost per solved task", of: column(all, func(m model.Metrics) string { return words.DollarsOf(m.CostPerSolved) }, func(c model.Candidate) *float64 { return c.CostPerSolved }), always: true},
+			{label: "Cost per solved task", of: column(all, func(m model.Metrics) string { return words.Dollars(m.CostPerSolved) }, func(c model.Candidate) *float64 { return c.CostPerSolved }), always: true},
 			{label: "Input tokens", of: func(c model.Candidate) string { return words.Count(c.TokensIn) }},
 			{label: "Output tokens", of: func(c model.Candidate) string { return words.Count(c.TokensOut) }},
 			{label: "Cached input tokens", of: func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }},

@@ -79,20 +79,18 @@ func Shape(r model.Report) string {
 	return words.WithScripted(words.Plural(candidates, "candidate")+" × "+words.Plural(len(r.Tasks)-scripted, "task")+" × "+words.Plural(max(r.Run.Trials, 1), "trial"), scripted)
 }
 
-// thresholds lists those in force.
-func thresholds(a manifest.Acceptance) string {
-	solved, within, harm := model.SuccessNotJudged, "", ""
-	if a.MinSolved != manifest.Off {
-		solved = "tasks solved ≥ " + words.Setting(float64(a.MinSolved))
+// thresholds lists the criteria in force.
+func thresholds(r model.Report) string {
+	var list []string
+	if r.Run.Acceptance.MinSolved == manifest.Off {
+		list = append(list, model.SuccessNotJudged)
 	}
-	if a.MinWithin > 0 {
-		within = fmt.Sprintf("solved within %s steps ≥ %s", words.Number(a.MaxSteps), words.Setting(a.MinWithin))
+	for _, t := range CriterionTables(Judgements(r)) {
+		if !t.Reported {
+			list = append(list, words.LowerFirst(words.Brief(t.Title, 60))+" "+t.Needs)
+		}
 	}
-	if a.MaxHarm > 0 {
-		harm = "no harm, and upper bound of its share ≤ " + words.Setting(float64(a.MaxHarm))
-	}
-	return words.Join(", ", solved, "contract-valid outputs ≥ "+words.Setting(a.MinValid), "clarifying questions ≤ "+words.Number(a.MaxClarifies)+" per success",
-		"steps ≤ "+words.Number(a.MaxSteps)+" per solved task", within, harm)
+	return strings.Join(list, ", ")
 }
 
 // Facts say how the run was made and how to make it again.
@@ -104,7 +102,7 @@ func Facts(r model.Report) []Fact {
 	return known([]Fact{
 		{"Run", m.RunID}, {"Started", m.Started}, {"Mode", m.Mode}, {"Status", m.Status}, {"Suite", words.Join(" · ", m.Suite, m.SuitePath)},
 		{"Run it again", command(r)}, {"Verify it", verify},
-		{"Thresholds", thresholds(m.Acceptance)}, {"Intervals", words.Setting(m.Acceptance.Confidence) + " confidence"},
+		{"Thresholds", thresholds(r)}, {"Intervals", words.Setting(m.Acceptance.Confidence) + " confidence"},
 		{"Rows", words.Join(", ", words.Plural(m.Episodes, "episode"), turns(r), words.Plural(m.ToolCalls, "tool call"))},
 		{"Code version", m.CodeVersion}, {"Seed", strconv.FormatInt(m.Seed, 10)}, {"Price table", m.PriceVersion},
 	})
@@ -126,23 +124,14 @@ func known(all []Fact) (list []Fact) {
 	return list
 }
 
-// turns is "1,004 judged turns (1,005 in all, 1 rescue turn)".
+// turns is "1,004 judged turns (1,005 in all)".
 func turns(r model.Report) string {
-	judged, rescue := 0, 0
+	judged := 0
 	for _, c := range r.Candidates {
 		judged += c.Turns
-		for _, x := range c.Extra {
-			if x.Kind == "rescue" {
-				rescue += x.Turns
-			}
-		}
 	}
 	if judged == r.Run.Turns {
 		return words.Plural(judged, "turn")
 	}
-	also := ""
-	if rescue > 0 {
-		also = words.Plural(rescue, "rescue turn")
-	}
-	return fmt.Sprintf("%s (%s)", words.Plural(judged, "judged turn"), words.Join(", ", words.Thousands(int64(r.Run.Turns))+" in all", also))
+	return fmt.Sprintf("%s (%s in all)", words.Plural(judged, "judged turn"), words.Thousands(int64(r.Run.Turns)))
 }

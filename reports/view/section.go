@@ -1,11 +1,6 @@
 package view
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/cupel-eval/cupel/reports/model"
-)
+import "github.com/cupel-eval/cupel/reports/model"
 
 // Section is a part of a report as every renderer lays it out. Empty fields are not shown.
 type Section struct {
@@ -39,9 +34,11 @@ type Table struct {
 	Titled  bool
 	Columns []Column
 	Rows    [][]Cell // as wide as Columns
-	// Kinds name what a page filters the rows by, and Details are what it folds below each;
-	// as long as Rows, or nil.
-	Kinds   []string
+	// Filters are what a page filters the rows by, the first of them by nothing. Kinds are
+	// the indices of those that leave a row, and Details are what is folded below it; both
+	// are as long as Rows, or nil.
+	Filters []string
+	Kinds   []int
 	Details [][]Fact
 	// More counts the rows that are left out; none of them is larger than those shown.
 	More string
@@ -76,44 +73,4 @@ func Sections(r model.Report, linked map[int]string) []Section {
 		list = append(list, s)
 	}
 	return append(list, overviewSection(r))
-}
-
-// Filters are what a page filters the rows by, with how many there are: "All 12", then
-// each kind in the order of the rows; nil without two kinds.
-func (t Table) Filters() (labels []string) {
-	kinds, n := t.distinct()
-	if len(kinds) < 2 {
-		return nil
-	}
-	labels = []string{fmt.Sprintf("All %d", len(t.Rows))}
-	for _, k := range kinds {
-		labels = append(labels, fmt.Sprintf("%s %d", k, n[k]))
-	}
-	return labels
-}
-
-func (t Table) distinct() (kinds []string, n map[string]int) {
-	n = map[string]int{}
-	for _, k := range t.Kinds {
-		if n[k]++; n[k] == 1 {
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds, n
-}
-
-// Kind is the number of the filter that leaves a row; 0 without filters.
-func (t Table) Kind(row int) int {
-	if kinds, _ := t.distinct(); t.Kinds != nil {
-		return slices.Index(kinds, t.Kinds[row]) + 1
-	}
-	return 0
-}
-
-// Detail is what a page folds below a row.
-func (t Table) Detail(row int) []Fact {
-	if t.Details == nil {
-		return nil
-	}
-	return t.Details[row]
 }

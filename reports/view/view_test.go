@@ -89,7 +89,7 @@ func TestFormats(t *testing.T) {
 		words.USD(12_345_678):             "$0.0123",
 		words.USD(1_234_567_890):          "$1.23",
 		words.USD(1):                      "$0.00000000100",
-		words.Dollars(nil):                "unknown",
+		words.Dollars[int64](nil):         "unknown",
 		words.Duration(90):                "0.09 ms",
 		words.Duration(12_400):            "12 ms",
 		words.Duration(1_960_000):         "1.96 s",

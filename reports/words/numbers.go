@@ -64,20 +64,12 @@ func Bound(v, threshold float64) string {
 	return Rounded(100*v, 100*threshold, 1)
 }
 
-// Dollars formats nano-USD with at least three significant digits; nil is unknown.
-func Dollars(nano *int64) string {
+// Dollars formats nano-USD as USD does; nil is unknown.
+func Dollars[N int64 | float64](nano *N) string {
 	if nano == nil {
 		return Unknown
 	}
 	return USD(float64(*nano))
-}
-
-// DollarsOf formats nano-USD as Dollars does.
-func DollarsOf(nano *float64) string {
-	if nano == nil {
-		return Unknown
-	}
-	return USD(*nano)
 }
 
 // USD formats nano-USD with three significant digits, and with cents from a dollar on.

@@ -3,98 +3,66 @@ package transcripts
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens"
 )
 
+// asked are the fields of an accepted outcome, in the order shown, and what they ask.
+var asked = [][2]string{
+	{"Status", "Status"}, {"StopReason", "Stop reason"}, {"Numbers", "Numbers in the answer"}, {"OnlyNumbers", "No other numbers than"}, {"NotNumbers", "Numbers not in the answer"},
+	{"Near", "Number near a name"}, {"ContainsAny", "One of these texts in the answer"}, {"ContainsAll", "Texts in the answer"}, {"NotContains", "Texts not in the answer"},
+	{"Matches", "Answer matches"}, {"NotMatches", "Answer does not match"}, {"TableLabel", "Counts per day for"}, {"Required", "Required calls"}, {"Order", "Order of calls"}, {"Forbidden", "Forbidden calls"},
+	{"State", "State"}, {"Unchanged", "Unchanged"}, {"MaxSteps", "Most steps"}, {"MaxToolCalls", "Most tool calls"}, {"MaxClarifies", "Most questions"}, {"Signals", "Signals"},
+}
+
 // expected is what a task accepts, one demand a line, each free of credentials.
-func (d *Transcripts) expected(task string) []string {
+func (d *Transcripts) expected(task string) (lines []string) {
 	i := slices.IndexFunc(d.Tasks, func(t goldens.Task) bool { return t.ID == task })
 	if i < 0 || len(d.Tasks[i].Expect) == 0 {
 		return nil
 	}
-	t := d.Tasks[i]
-	lines := demands(t.Expect[0])
-	if t.Budgets.MaxSteps > 0 {
-		lines = append(lines, fmt.Sprintf("Budget: %d steps, %d tool calls", t.Budgets.MaxSteps, t.Budgets.MaxToolCalls))
+	e := d.Tasks[i].Expect[0]
+	var fields map[string]any
+	text, err := json.Marshal(struct {
+		goldens.Expect
+		goldens.Trajectory
+	}{e, e.Trajectory})
+	if err != nil || json.Unmarshal(text, &fields) != nil {
+		return nil
 	}
-	if more := len(t.Expect) - 1; more > 0 {
-		lines = append(lines, fmt.Sprintf("%d other outcomes are accepted, too", more))
+	for _, a := range asked {
+		if value := demand(fields[a[0]]); value != "" {
+			lines = append(lines, d.redact("expected", a[1]+": "+value))
+		}
 	}
-	for i := range lines {
-		lines[i] = d.redact("expected", lines[i])
+	if more := len(d.Tasks[i].Expect) - 1; more > 0 {
+		lines = append(lines, fmt.Sprintf("Other outcomes that are accepted, too: %d", more))
 	}
 	return lines
 }
 
-// demands are those of one accepted outcome.
-func demands(e goldens.Expect) (lines []string) {
-	add := func(what string, values ...string) {
-		if len(values) > 0 && values[0] != "" {
-			lines = append(lines, what+": "+strings.Join(values, ", "))
+// demand is a value in words: lists joined, a call as its tool and arguments.
+func demand(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		var list []string
+		for _, item := range v {
+			list = append(list, demand(item))
+		}
+		return strings.Join(list, ", ")
+	case map[string]any:
+		if tool, ok := v["Tool"].(string); ok && v["Args"] == nil {
+			return tool
+		} else if ok {
+			return tool + demand(v["Args"])
 		}
 	}
-	add("Status", strings.TrimSuffix(e.Status+" ("+e.StopReason+")", " ()"))
-	add("Numbers in the answer", e.Numbers...)
-	add("No other numbers than", e.OnlyNumbers...)
-	add("Numbers not in the answer", e.NotNumbers...)
-	for _, name := range slices.Sorted(maps.Keys(e.Near)) {
-		add("Number near "+name, e.Near[name])
-	}
-	add("One of these texts in the answer", quoted(e.ContainsAny)...)
-	add("Texts in the answer", quoted(e.ContainsAll)...)
-	add("Texts not in the answer", quoted(e.NotContains)...)
-	add("Answer matches", e.Matches...)
-	add("Answer does not match", e.NotMatches...)
-	add("Counts per day for", e.TableLabel)
-	add("Required calls"+strings.TrimSuffix(" ("+string(e.Trajectory.Order)+")", " ()"), calls(e.Trajectory.Required)...)
-	add("Forbidden calls", calls(e.Trajectory.Forbidden)...)
-	for _, c := range e.State {
-		add("State at "+c.Path, text(c.Wants))
-	}
-	add("Unchanged", e.Unchanged...)
-	var limits []string
-	for _, limit := range []struct {
-		what string
-		n    *int
-	}{{"steps", e.MaxSteps}, {"tool calls", e.MaxToolCalls}, {"questions", e.MaxClarifies}} {
-		if limit.n != nil {
-			limits = append(limits, fmt.Sprintf("%d %s", *limit.n, limit.what))
-		}
-	}
-	add("At most", limits...)
-	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
-		add(name, e.Signals[name])
-	}
-	return lines
-}
-
-func quoted(texts []string) (list []string) {
-	for _, s := range texts {
-		list = append(list, fmt.Sprintf("%q", s))
-	}
-	return list
-}
-
-func calls(list []goldens.CallMatch) (out []string) {
-	for _, c := range list {
-		call := c.Tool
-		if c.Args != nil {
-			call += text(c.Args)
-		}
-		out = append(out, call)
-	}
-	return out
-}
-
-// text is a value as JSON, whose keys are sorted.
-func text(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "?"
-	}
-	return string(b)
+	text, _ := json.Marshal(v) // it came from JSON
+	return string(text)
 }
