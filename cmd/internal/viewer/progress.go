@@ -39,7 +39,7 @@ type count struct {
 // Cost is what the episodes cost, unknown if that of one is.
 func (c count) Cost() string {
 	if c.unpriced {
-		return words.Dollars(nil)
+		return words.Dollars[int64](nil)
 	}
 	return words.Dollars(&c.cost)
 }
