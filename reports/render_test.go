@@ -19,7 +19,6 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/plot"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/text"
 )
@@ -155,11 +154,6 @@ func TestDeterministic(t *testing.T) {
 		for _, c := range renderers() {
 			outs = append(outs, reporttest.Render(t, c.render, r))
 		}
-		for _, f := range r.Figures {
-			outs = append(outs,
-				reporttest.Render(t, func(w io.Writer, r model.Report) error { return plot.WriteSVG(w, r, f) }, r),
-				reporttest.Render(t, func(w io.Writer, r model.Report) error { return plot.WritePNG(w, r, f) }, r))
-		}
 		return outs
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -227,19 +221,6 @@ func BenchmarkHTML480Episodes(b *testing.B) {
 	for b.Loop() {
 		if err := HTML(io.Discard, r); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// Floor: rasterising PNG plots, which only cupel report --png does.
-func BenchmarkPlots(b *testing.B) {
-	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, f := range r.Figures {
-			if err := errors.Join(plot.WriteSVG(io.Discard, r, f), plot.WritePNG(io.Discard, r, f)); err != nil {
-				b.Fatal(err)
-			}
 		}
 	}
 }

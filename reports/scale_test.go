@@ -124,7 +124,7 @@ func BenchmarkBuilder(b *testing.B) {
 	}
 }
 
-// Floor: rasterising six PNG plots, and the bytes of report.json.
+// Floor: the bytes of report.json and junit.xml.
 func BenchmarkWriteMillionTurns(b *testing.B) {
 	m, row := stream(200_000, 5)
 	builder := NewBuilder(m)

@@ -28,14 +28,6 @@ func firstTokens() timing {
 	return timing{"Median first token: ", "time to the first token", func(m *model.Metrics) (*model.Spread, []model.LogBin) { return m.TTFT, m.TTFTBins }}
 }
 
-func latencyTitle(r *model.Report) string { return turnDurations().title(r) }
-func ttftTitle(r *model.Report) string    { return firstTokens().title(r) }
-func latencyAlt(r *model.Report) string   { return turnDurations().alt(r) }
-func ttftAlt(r *model.Report) string      { return firstTokens().alt(r) }
-
-func (t theme) latency(r model.Report) drawing { return turnDurations().draw(t, r) }
-func (t theme) ttft(r model.Report) drawing    { return firstTokens().draw(t, r) }
-
 func (d timing) title(r *model.Report) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range r.Candidates {

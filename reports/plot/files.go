@@ -61,7 +61,7 @@ func (d Drawings) Write(dir string) error {
 // all errors.
 func WritePNGs(dir string, r model.Report) error {
 	return each(len(r.Figures), func(i int) error {
-		return writeFile(dir, r.Figures[i].Name+".png", func(w io.Writer) error { return WritePNG(w, r, r.Figures[i]) })
+		return writeFile(dir, r.Figures[i].Name+".png", func(w io.Writer) error { return writePNG(w, r, r.Figures[i]) })
 	})
 }
 

@@ -54,7 +54,7 @@ func TestForeignNames(t *testing.T) {
 	names := []string{"候補者", "gpt-候補", "مرشح", "उम्मीदवार", "🚀🚀", "Ωmega", "ασκός", "עברית"}
 	r := foreign(names...)
 	for _, f := range r.Figures {
-		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 		require.NoError(t, wellFormed(svg))
 		_, drawn, _ := strings.Cut(svg, "</desc>")
 		_, text, _ := strings.Cut(svg, "<desc ")
@@ -65,7 +65,7 @@ func TestForeignNames(t *testing.T) {
 		}
 		require.Contains(t, drawn, names[0], f.Name)
 		var b bytes.Buffer
-		require.NoError(t, WritePNG(&b, r, f))
+		require.NoError(t, writePNG(&b, r, f))
 		told := pngChunks(t, b.Bytes())["iTXt"]
 		require.Len(t, told, 2)
 		require.True(t, strings.HasPrefix(told[0], "Title\x00\x00\x00\x00\x00"))
@@ -117,7 +117,7 @@ func TestPicturedNamesAreDistinct(t *testing.T) {
 func TestSVGStandsAlone(t *testing.T) {
 	r := foreign("<b>&\"'", "a\u202Eb\x00\xff")
 	for _, f := range r.Figures {
-		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 		var doc struct {
 			Role  string `xml:"role,attr"`
 			By    string `xml:"aria-labelledby,attr"`
@@ -203,7 +203,7 @@ func TestColoursOfFiles(t *testing.T) {
 	d, err := DrawAll(r)
 	require.NoError(t, err)
 	for _, f := range r.Figures {
-		file := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+		file := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 		require.NotContains(t, file, `="var(`)
 		require.Contains(t, file, `var(--ink)`)
 		once, err := d.Inline(r, f)

@@ -21,7 +21,7 @@ func TestPlotGolden(t *testing.T) {
 	r := build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
 	for _, f := range r.Figures {
 		t.Run(f.Name, func(t *testing.T) {
-			got := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+			got := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 			path := filepath.Join("testdata", "plots", f.Name+".svg")
 			if testkit.Update() {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -43,7 +43,7 @@ func texts(t *testing.T, r model.Report, name string) (said []string) {
 		if f.Name != name {
 			continue
 		}
-		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+		svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 		for _, m := range textElement.FindAllStringSubmatch(svg, -1) {
 			said = append(said, m[1])
 		}

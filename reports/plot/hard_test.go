@@ -71,7 +71,7 @@ func TestHardPlots(t *testing.T) {
 				require.NotEmpty(t, f.Title)
 				require.NotEmpty(t, f.Alt)
 				require.Less(t, len(f.Alt), 8<<10, f.Name)
-				svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+				svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 				require.NoError(t, wellFormed(svg))
 				require.Less(t, len(svg), 128<<10, f.Name)
 				for _, bad := range []string{"NaN", "Inf", "<script", "\u202E"} {
@@ -82,7 +82,7 @@ func TestHardPlots(t *testing.T) {
 				require.NoError(t, wellFormed(inline))
 				require.NotContains(t, inline, `="#`, "a colour that dark mode cannot change: %s", f.Name)
 				var b bytes.Buffer
-				require.NoError(t, WritePNG(&b, r, f))
+				require.NoError(t, writePNG(&b, r, f))
 				require.Less(t, b.Len(), 256<<10, f.Name)
 				img, err := png.Decode(&b)
 				require.NoError(t, err)

@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"io"
+
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -24,4 +26,13 @@ func writeAll(dir string, r model.Report) error {
 		return err
 	}
 	return d.Write(dir)
+}
+
+// writeSVG writes the file of a figure.
+func writeSVG(w io.Writer, r model.Report, f model.Figure) error {
+	d, err := drawSVG(r, f)
+	if err != nil {
+		return err
+	}
+	return d.write(w)
 }

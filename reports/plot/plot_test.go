@@ -44,7 +44,7 @@ func TestPlotsForOneToEightCandidates(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 5, 8} {
 		r := crowd(n)
 		for _, f := range r.Figures {
-			svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+			svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 			require.NoError(t, wellFormed(svg))
 			require.NotContains(t, svg, "NaN")
 			require.NotContains(t, svg, "Inf")
@@ -55,7 +55,7 @@ func TestPlotsForOneToEightCandidates(t *testing.T) {
 				continue // rasterising is the slow part
 			}
 			var b bytes.Buffer
-			require.NoError(t, WritePNG(&b, r, f))
+			require.NoError(t, writePNG(&b, r, f))
 			img, err := png.Decode(bytes.NewReader(b.Bytes()))
 			require.NoError(t, err)
 			if n == 8 && *reporttest.DemoDir != "" {
@@ -217,7 +217,7 @@ func TestPlotsOfExtremes(t *testing.T) {
 			edit(&rows)
 			r := build(m, rows)
 			for _, f := range r.Figures {
-				svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+				svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 				require.NotContains(t, svg, "NaN")
 				require.NotContains(t, svg, "Inf")
 			}

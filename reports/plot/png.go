@@ -17,10 +17,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// WritePNG writes a picture that tells its text alternative in a chunk of text, and
-// what stands in it for names whose letters its font lacks. It fails as WriteSVG does.
-// Calls may run concurrently.
-func WritePNG(w io.Writer, r model.Report, f model.Figure) error {
+// writePNG writes a picture that tells its text alternative in a chunk of text, and
+// what stands in it for names whose letters its font lacks.
+func writePNG(w io.Writer, r model.Report, f model.Figure) error {
 	t := paper()
 	t.standIns = new([]string)
 	title, body, err := t.figure(r, f)

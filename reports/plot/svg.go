@@ -65,17 +65,6 @@ func (d drawn) inline() string {
 	return b.String() + "</div>"
 }
 
-// WriteSVG writes a stand-alone file that tells its text alternative itself. Text stays
-// text, so names show in whatever script the viewer has fonts for. It fails if the
-// report has no such figure, or w does. Calls may run concurrently.
-func WriteSVG(w io.Writer, r model.Report, f model.Figure) error {
-	d, err := drawSVG(r, f)
-	if err != nil {
-		return err
-	}
-	return d.write(w)
-}
-
 // fileColours gives the variables their values in files. Only attributes have them in
 // quotation marks: those of texts are escaped.
 var fileColours = sync.OnceValue(func() *strings.Replacer {
@@ -86,6 +75,8 @@ var fileColours = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
+// write writes a stand-alone file that tells its text alternative itself. Text stays text,
+// so names show in whatever script the viewer has fonts for.
 func (d drawn) write(w io.Writer) error {
 	var body strings.Builder
 	height := 0.0

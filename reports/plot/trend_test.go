@@ -90,14 +90,14 @@ func TestTrendFigure(t *testing.T) {
 			r := trendDemo(c.candidates, c.nights, c.fall)
 			f, ok := figureNamed(r, model.FigTrend)
 			require.True(t, ok)
-			svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+			svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 			require.NoError(t, wellFormed(svg))
 			require.NotContains(t, svg, "NaN")
 			require.NotContains(t, svg, "Inf")
 			require.Contains(t, svg, "episodes solved")
 			require.Equal(t, c.fall > 0, strings.Contains(svg, "level changed"))
 			var b bytes.Buffer
-			require.NoError(t, WritePNG(&b, r, f))
+			require.NoError(t, writePNG(&b, r, f))
 			img, err := png.Decode(bytes.NewReader(b.Bytes()))
 			require.NoError(t, err)
 			if *reporttest.DemoDir != "" {
@@ -166,7 +166,7 @@ func TestTrendOfHostileRuns(t *testing.T) {
 	r := b.Report()
 	require.Greater(t, len(view.Shifts(&r)), 20)
 	f, _ := figureNamed(r, model.FigTrend)
-	svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, f) }, r)
+	svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 	require.NoError(t, wellFormed(svg))
 	for name, out := range map[string]string{"svg": svg, "title": f.Title, "alt": f.Alt, "markdown": reporttest.Render(t, text.Markdown, r), "html": reporttest.Render(t, func(w io.Writer, r model.Report) error { return html.Page(w, r, Inline) }, r)} {
 		if name != "title" && name != "alt" { // which renderers escape
@@ -193,7 +193,7 @@ func TestTrendOfManyCandidates(t *testing.T) {
 		}
 		r.Trend = append(r.Trend, s)
 	}
-	svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return WriteSVG(w, r, model.Figure{Name: model.FigTrend}) }, r)
+	svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, model.Figure{Name: model.FigTrend}) }, r)
 	require.Contains(t, svg, "candidate-11")
 	require.Contains(t, svg, "candidate-06")
 	require.NotContains(t, svg, "candidate-07")
