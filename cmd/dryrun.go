@@ -115,7 +115,7 @@ func seconds(n int64) string { return (time.Duration(n) * time.Second).String() 
 func basis(c forecast.Candidate) string {
 	switch c.Basis {
 	case forecast.BasisNobody:
-		return "asks nobody"
+		return "no requests"
 	case forecast.BasisNone:
 		return "worst case only"
 	}

@@ -127,10 +127,10 @@ func (p *process) key(c goldens.Candidate) (string, error) {
 // run one after the other unless the configuration says otherwise.
 func (p *process) askOnTerminal(o *harness.Options) error {
 	if o.Mode == recorder.Replay || o.Mode == "" {
-		return exit.Usage(errors.New("--human asks while a run is recorded or live: give --mode record or --mode live; a replay takes the tasks' replies and approvals"))
+		return exit.Usage(errors.New("--human has no effect in replay mode, which uses the tasks' replies and approvals; use --mode record or --mode live"))
 	}
 	if p.stdin == nil || !term.IsTerminal(int(p.stdin.Fd())) {
-		return exit.Usage(errors.New("--human needs a terminal to ask on, and standard input is none: leave it out and give the tasks replies and approvals"))
+		return exit.Usage(errors.New("--human needs a terminal, and standard input is not one; remove it and give the tasks replies and approvals"))
 	}
 	if o.Concurrency == 0 {
 		o.Concurrency = 1

@@ -149,7 +149,7 @@ func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 	case err != nil:
 		return nil, err
 	case manifest.Mode == "live":
-		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept that a fork could go on from; use --mode record to keep them", manifest.RunID))
+		return nil, exit.Usage(fmt.Errorf("cannot fork run %s: a live run stores no prompts or replies; use --mode record", manifest.RunID))
 	}
 	if !cfg.FromFlag("suite") {
 		cfg.Suite = manifest.SuitePath

@@ -127,7 +127,7 @@ func digested(m manifest.Manifest) error {
 	without := slices.ContainsFunc(m.Tasks, func(t manifest.Task) bool { return t.Digest == "" }) ||
 		slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Digest == "" })
 	if without {
-		return exit.Usage(fmt.Errorf("run %s does not say what its tasks and candidates were: an older cupel made it; make a new one with: cupel run", m.RunID))
+		return exit.Usage(fmt.Errorf("run %s was made by an older cupel and has no task digests; make a new run with: cupel run", m.RunID))
 	}
 	return nil
 }

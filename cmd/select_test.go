@@ -121,7 +121,7 @@ func TestChangedSince(t *testing.T) {
 	}
 
 	m.Tasks[1].Digest = ""
-	require.ErrorContains(t, digested(m), "run R does not say what its tasks and candidates were")
+	require.ErrorContains(t, digested(m), "run R was made by an older cupel")
 }
 
 func TestNarrow(t *testing.T) {

@@ -82,7 +82,7 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 		}
 		return checkSource(dir, m, row)
 	}
-	return nil, cmp.Or(missing, exit.Usage(fmt.Errorf("%q is no episode: give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID; list them with: cupel show RUN", text)))
+	return nil, cmp.Or(missing, exit.Usage(fmt.Errorf("%q is not an episode; give RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID, listed by: cupel show RUN", text)))
 }
 
 // checkSource refuses what no task can be made of.
@@ -91,7 +91,7 @@ func checkSource(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEp
 	case m.Mode == "live":
 		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
 	case row.Provider == episode.ScriptedCandidate:
-		return nil, exit.Usage(fmt.Errorf("%s is scripted: such a task proves the harness, and is written by hand", rundir.EpisodeName(row)))
+		return nil, exit.Usage(fmt.Errorf("%s is a scripted episode, which tests the harness; write such a task by hand", rundir.EpisodeName(row)))
 	case row.Excluded() != "":
 		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", rundir.EpisodeName(row), row.ErrorKind))
 	}
@@ -283,7 +283,7 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 			}
 			lines = append(lines, fmt.Sprintf("  %s %.200s → %s", t.Tool.Call.Name, ep.clean(string(t.Tool.Call.Args)), what))
 		case t.Question != "" && t.Silent:
-			lines = append(lines, fmt.Sprintf("  asks %.150q, and nobody answers", ep.clean(t.Question)))
+			lines = append(lines, fmt.Sprintf("  asks %.150q, without an answer", ep.clean(t.Question)))
 		case t.Question != "":
 			lines = append(lines, fmt.Sprintf("  asks %.150q, and is told %.150q", ep.clean(t.Question), ep.clean(t.Reply)))
 		}

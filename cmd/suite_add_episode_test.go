@@ -43,8 +43,8 @@ func TestFindSource(t *testing.T) {
 		require.Equal(t, "weak", ep.candidate)
 	}
 	for name, want := range map[string]string{
-		"":                                  `"" is no episode`,
-		"G01":                               `"G01" is no episode`,
+		"":                                  `"" is not an episode`,
+		"G01":                               `"G01" is not an episode`,
 		"latest/G01/weak/2":                 `no episode "G01/weak/2"`,
 		"latest/G0":                         `no episode "G0"`,
 		"other/G01/weak/1":                  `no run "other" below`,

@@ -28,7 +28,7 @@ type Events struct {
 	err   error // of writing
 }
 
-// NewEvents prints to a writer, each event at once.
+// NewEvents prints to a writer, each event as it happens.
 func NewEvents(out io.Writer) *Events { return &Events{out: out} }
 
 // Bounds of what an event quotes, in characters.
@@ -120,7 +120,7 @@ type decidedEvent struct {
 func (e *Events) emit(event any) {
 	text, err := json.Marshal(event)
 	if err == nil { // each of them is made of strings and numbers
-		_, err = e.out.Write(append(text, '\n')) // at once, for who reads along
+		_, err = e.out.Write(append(text, '\n')) // immediately, for readers of a pipe
 	}
 	if e.err == nil && err != nil {
 		e.err = fmt.Errorf("write events to standard output: %w", err)

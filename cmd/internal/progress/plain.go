@@ -67,7 +67,7 @@ func (l *plainLines) ended(now time.Time, v view) (lines []string) {
 	return lines
 }
 
-// stopping says once why no more episodes are begun.
+// stopping says once why no more episodes start.
 func (l *plainLines) stopping(lines []string, v view) []string {
 	if v.Stopping == l.stopped {
 		return lines
