@@ -162,7 +162,7 @@ func (t theme) band(c draw.Canvas, col color.Color, shape draw.GlyphDrawer, low,
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 4, Shape: shape}, vg.Point{X: at, Y: y})
 }
 
-// look is a verdict's colour and shape: the shape alone tells them apart.
+// look returns the colour and the shape of a verdict. The shape alone identifies it.
 func (t theme) look(v stat.Verdict) (color.Color, draw.GlyphDrawer) {
 	switch v {
 	case stat.Pass:
@@ -197,15 +197,15 @@ func box(c draw.Canvas, col color.Color, left, bottom, right, top vg.Length) {
 	c.FillPolygon(col, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
 
-// bar is how often something was between two places.
+// bar is a bar of a histogram: a count between two places.
 type bar struct {
 	left, right vg.Length
 	n           int
 	color       color.Color
 }
 
-// bars draws a histogram on the line y = base; the tallest bar is height high, and
-// none is too low to be seen.
+// bars draws a histogram on the line y = base. The tallest bar has the given height, and
+// every bar that counts anything is at least one point high.
 func (t theme) bars(c draw.Canvas, all []bar, base, height vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: t.grid, Width: 1}, c.Min.X, base, c.Max.X, base)
 	tallest := 1

@@ -80,7 +80,7 @@ func costAlt(r *model.Report) string {
 	return text + " Pareto-optimal, cheapest first: " + listed(altNames(r), frontier(r), 12) + "."
 }
 
-// costs sets the cost of a solved task against the share solved, with a dashed line
+// costs plots the share solved against the cost of a solved task, with a dashed line
 // through the Pareto-optimal candidates.
 func (t theme) costs(r model.Report) drawing {
 	front, floor, names := frontier(&r), 1.0, t.labels(r, 16)

@@ -80,12 +80,12 @@ func (d timing) draw(t theme, r model.Report) drawing {
 	g.key = []keyEntry{
 		{"number of turns", func(c draw.Canvas, at vg.Point) {
 			c.Min.X, c.Max.X = at.X-6, at.X+6
-			var hill []bar
+			var sample []bar
 			for i, n := range []int{3, 6, 4, 1} {
 				left := c.Min.X + 3*vg.Length(i)
-				hill = append(hill, bar{left, left + 3.2, n, t.accent})
+				sample = append(sample, bar{left, left + 3.2, n, t.accent})
 			}
-			t.bars(c, hill, at.Y-4, 9)
+			t.bars(c, sample, at.Y-4, 9)
 		}},
 		{"median", stroke(draw.LineStyle{Color: t.ink, Width: 2}, 0, 5)},
 		{"5th to 95th percentile", stroke(draw.LineStyle{Color: t.ink, Width: 1.5}, 5, 0)},

@@ -43,14 +43,15 @@ func figures() []figure {
 		{figTokens, tokensTitle, tokensAlt, theme.tokens},
 		{figTasks, tasksTitle, tasksAlt, theme.tasks},
 		{figRates, ratesTitle, ratesAlt, theme.rates},
-		{figViolations, violationsTitle, violationsAlt, theme.breaches},
+		{figViolations, violationsTitle, violationsAlt, theme.violations},
 		{figCalibration, calibrationTitle, calibrationAlt, theme.calibration},
 		{model.FigTrend, trendTitle, trendAlt, theme.trend},
 	}
 }
 
-// Figures names the plots of a report, in the order shown, and says what they show. A
-// plot of what was not measured, such as a trend without past runs, is left out.
+// Figures lists the plots of a report in the order shown, with their titles and text
+// alternatives. A plot of what was not measured, such as a trend without past runs, is
+// left out.
 func Figures(r *model.Report) (list []model.Figure) {
 	for _, f := range figures() {
 		if title := f.title(r); title != "" {
@@ -60,7 +61,7 @@ func Figures(r *model.Report) (list []model.Figure) {
 	return list
 }
 
-// Bounds of text alternatives: candidates named, and letters said of each.
+// Bounds of text alternatives: the number of candidates, and the letters about each.
 const (
 	altCandidates = 32
 	altLetters    = 400

@@ -81,10 +81,10 @@ func TestForeignNames(t *testing.T) {
 }
 
 // pictured are the texts of a picture, and what stands for names in it.
-func pictured(t *testing.T, r model.Report, f model.Figure) (said, standIns []string) {
+func pictured(t *testing.T, r model.Report, f model.Figure) (said, substitutes []string) {
 	t.Helper()
 	p := page()
-	p.standIns = &standIns
+	p.substitutes = &substitutes
 	title, body, err := p.figure(r, f)
 	require.NoError(t, err)
 	for _, part := range append(drawing{title}, body...) {
@@ -92,7 +92,7 @@ func pictured(t *testing.T, r model.Report, f model.Figure) (said, standIns []st
 			said = append(said, html.UnescapeString(m[1]))
 		}
 	}
-	return said, standIns
+	return said, substitutes
 }
 
 // Two names of which a picture can show only the same letters stay distinct, and
@@ -101,7 +101,7 @@ func TestPicturedNamesAreDistinct(t *testing.T) {
 	r := foreign("候 x", "補 x", "#1 x")
 	f, _ := figureNamed(r, figCost)
 	f.Title = "候 x & 候補"
-	said, standIns := pictured(t, r, f)
+	said, substitutes := pictured(t, r, f)
 	seen := map[string]bool{}
 	for _, l := range said {
 		require.True(t, drawable(l))
@@ -109,7 +109,7 @@ func TestPicturedNamesAreDistinct(t *testing.T) {
 		seen[l] = true
 	}
 	require.Subset(t, said, []string{`#1 x & \u{5019}\u{88DC}`, "#1 x", "#2 x", "3 #1 x"})
-	require.Equal(t, []string{"#1 x is 候 x", "#2 x is 補 x"}, standIns)
+	require.Equal(t, []string{"#1 x is 候 x", "#2 x is 補 x"}, substitutes)
 }
 
 // A file's title and description are those of its figure, and its parts name

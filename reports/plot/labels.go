@@ -65,11 +65,11 @@ func (t theme) labels(r model.Report, limit int) []string {
 	return list
 }
 
-// label is a label that the drawing can show: a picture's font lacks most scripts.
-// In place of a name with other letters stands its number and what can be drawn of
-// it; standIns says who is who.
+// label returns a label that the drawing can show. The font of pictures lacks most scripts,
+// so a name with other letters is replaced by its number and those of its letters that the
+// font has; substitutes explains the replacement.
 func (t theme) label(name string, i, limit int, seen map[string]bool) string {
-	if name := words.Visible(name); t.standIns != nil && !drawable(name) {
+	if name := words.Visible(name); t.substitutes != nil && !drawable(name) {
 		part := strings.Trim(strings.Map(func(r rune) rune {
 			if drawable(string(r)) {
 				return r
@@ -79,11 +79,11 @@ func (t theme) label(name string, i, limit int, seen map[string]bool) string {
 		if strings.IndexFunc(part, unicode.IsLetter) < 0 {
 			part = ""
 		}
-		standIn := label(words.Join(" ", fmt.Sprintf("#%d", i+1), part), i, limit, seen)
-		if said := standIn + " is " + words.Brief(name, 40); !slices.Contains(*t.standIns, said) {
-			*t.standIns = append(*t.standIns, said)
+		substitute := label(words.Join(" ", fmt.Sprintf("#%d", i+1), part), i, limit, seen)
+		if said := substitute + " is " + words.Brief(name, 40); !slices.Contains(*t.substitutes, said) {
+			*t.substitutes = append(*t.substitutes, said)
 		}
-		return standIn
+		return substitute
 	}
 	return label(name, i, limit, seen)
 }

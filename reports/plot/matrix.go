@@ -17,8 +17,8 @@ import (
 // maxColumns bounds the candidates of a matrix, so that their names fit above it.
 const maxColumns = 6
 
-// matrix is a table of small cells, with candidates as columns: the stronger the colour of a
-// cell, the worse. Every cell also says its value.
+// matrix is a table of small cells, with candidates as columns. A darker cell is worse.
+// Every cell contains its value as text.
 type matrix struct {
 	theme
 	columns []int // of candidates, from worst
@@ -32,7 +32,7 @@ type matrixLine struct {
 	cells []matrixCell // of all candidates
 }
 
-// matrixCell is nothing to show where text is empty. shade is 0 to 1.
+// matrixCell is a cell; one without text is not drawn. shade is 0 to 1.
 type matrixCell struct {
 	text  string
 	shade float64

@@ -31,9 +31,9 @@ type theme struct {
 	ink, muted, grid, accent color.NRGBA
 	pass, fail, open, second color.NRGBA
 	series                   [4]color.NRGBA
-	// standIns collects what stands for names that a picture cannot show; nil where
-	// text is drawn with the viewer's fonts.
-	standIns *[]string
+	// substitutes explains the substitutes for names that a picture cannot show. It is nil
+	// where text is drawn with the viewer's fonts.
+	substitutes *[]string
 }
 
 // palette lists the CSS variables of a page's colours, with their values in files: dark
@@ -61,12 +61,12 @@ func paper() theme {
 	})
 }
 
-// markStep is the distance of the marking colours, so that a mark is known by its
-// red even after vgsvg rounded a transparent one.
+// markStep is the distance between the red values of marking colours. It is larger than the
+// error that vgsvg makes when it rounds a transparent colour.
 const markStep = 20
 
-// page is for SVG. Its colours only mark the places of the variables of the palette, so
-// that the light and dark palettes of a page reach into the plots.
+// page is for SVG. Its colours are replaced by the variables of the palette, so that plots
+// follow the light and dark palettes of a page.
 func page() theme {
 	return themeOf(func(i int) color.NRGBA { return color.NRGBA{R: uint8(markStep*i + markStep/2), A: 255} })
 }
@@ -96,7 +96,7 @@ func (t theme) figure(r model.Report, f model.Figure) (title part, body drawing,
 	}}, all[i].draw(t, r), nil
 }
 
-// title is a figure's title, with what stands in a picture for candidates' names.
+// title returns the title of a figure, with the substitutes for candidates' names.
 func (t theme) title(r model.Report, title string) string {
 	var pairs []string
 	shown := t.labels(r, 24)
@@ -111,7 +111,7 @@ func (t theme) title(r model.Report, title string) string {
 func (t theme) style(c color.Color, size vg.Length, x text.XAlignment, y text.YAlignment) text.Style {
 	f := plotFont
 	f.Size = size
-	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: fonts()}, t.standIns != nil}}
+	return text.Style{Color: c, Font: f, XAlign: x, YAlign: y, Handler: textRenderer{text.Plain{Fonts: fonts()}, t.substitutes != nil}}
 }
 
 // wrap breaks text into lines no wider than width.

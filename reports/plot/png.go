@@ -17,19 +17,19 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// writePNG writes a picture that tells its text alternative in a chunk of text, and
-// what stands in it for names whose letters its font lacks.
+// writePNG writes a picture. A text chunk contains its text alternative and explains the
+// substitutes for names whose letters its font lacks.
 func writePNG(w io.Writer, r model.Report, f model.Figure) error {
 	t := paper()
-	t.standIns = new([]string)
+	t.substitutes = new([]string)
 	title, body, err := t.figure(r, f)
 	if err != nil {
 		return err
 	}
 	img := picture(append(drawing{title}, body...))
 	alt := f.Alt
-	if len(*t.standIns) > 0 {
-		alt += " In the picture, " + strings.Join(*t.standIns, "; ") + "."
+	if len(*t.substitutes) > 0 {
+		alt += " In the picture, " + strings.Join(*t.substitutes, "; ") + "."
 	}
 	var b bytes.Buffer
 	if _, err = img.WriteTo(&b); err == nil {

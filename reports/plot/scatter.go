@@ -23,7 +23,7 @@ type dot struct {
 	at      vg.Point
 }
 
-// scatter sets shares of solved tasks against a value.
+// scatter plots shares of solved tasks against a value.
 type scatter struct {
 	label  string
 	format format

@@ -92,8 +92,8 @@ func strategiesAlt(r *model.Report) string {
 	return text + "."
 }
 
-// strategies sets success against what an episode costs, where that is known, and
-// against how long it takes.
+// strategies plots success against the cost of an episode, where it is known, and against
+// its duration.
 func (t theme) strategies(r model.Report) drawing {
 	all, more := allPlotted(&r)
 	floor, seen := 1.0, map[string]bool{}

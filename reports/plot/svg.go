@@ -75,8 +75,8 @@ var fileColours = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// write writes a stand-alone file that tells its text alternative itself. Text stays text,
-// so names show in whatever script the viewer has fonts for.
+// write writes a stand-alone file that contains its text alternative. Text remains text, so
+// names are shown in every script that the viewer has fonts for.
 func (d drawn) write(w io.Writer) error {
 	var body strings.Builder
 	height := 0.0

@@ -21,7 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// plotFont is what text is drawn with in pictures, and measured with everywhere. It
+// plotFont is the font that text is measured with, and drawn with in pictures. It
 // has Latin, Greek and Cyrillic letters.
 var plotFont = font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}
 

@@ -106,8 +106,8 @@ func tokensAlt(r *model.Report) string {
 	})
 }
 
-// tokens stacks the classes of a mean episode; what is unknown is a box with a question
-// mark, of no length.
+// tokens stacks the classes of a mean episode. Unknown classes are one box with a question
+// mark, whose length means nothing.
 func (t theme) tokens(r model.Report) drawing {
 	g, most := rows{theme: t, marks: 14, line: math.NaN()}, 1.0
 	seen, unknown := map[string]bool{}, false
@@ -156,7 +156,7 @@ func (t theme) unknown(c draw.Canvas, at vg.Point) {
 	t.write(c, t.ink, draw.XCenter, at.X+5, at.Y, "?")
 }
 
-// fill is how an area is told from another: by colour, and by lines that rise, or
+// fill distinguishes an area by its colour, and by lines that rise, or
 // that cross, where it is not solid.
 type fill struct {
 	color           color.NRGBA

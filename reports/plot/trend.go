@@ -16,11 +16,11 @@ import (
 // Sizes of the panels of a trend, in points, and how many candidates it shows.
 const (
 	trendPanel      vg.Length = 98
-	trendMargin     vg.Length = 46 // for the labels of all panels, which stand below one another
+	trendMargin     vg.Length = 46 // so that the panels, one below another, are aligned
 	trendCandidates           = 8
 )
 
-// timeline is what the panels of a trend have in common.
+// timeline contains what all panels of a trend use.
 type timeline struct {
 	theme
 	runs  []trendRun

@@ -82,8 +82,8 @@ func violationsAlt(r *model.Report) string {
 	})
 }
 
-// breaches is a table of violations per hundred turns, by code and candidate.
-func (t theme) breaches(r model.Report) drawing {
+// violations is a table of violations per hundred turns, by code and candidate.
+func (t theme) violations(r model.Report) drawing {
 	all := violations(&r)
 	g := matrix{theme: t, note: "Violations per 100 turns. Darker means more; – means no turns."}
 	most, sums := 0.0, make([]float64, len(r.Candidates))
@@ -111,7 +111,7 @@ func (t theme) breaches(r model.Report) drawing {
 	return g.drawing(r)
 }
 
-// perHundred has at most two digits that count, and no 0 for what is more.
+// perHundred writes a rate per 100 with at most two significant digits. Only 0 is "0".
 func perHundred(v float64) string {
 	switch p := 100 * v; {
 	case p == 0:
