@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
 func testColours(p *tab, d desk) {
@@ -153,6 +155,24 @@ func testWithoutScripts(p *tab, d desk) {
 	p.until(`location.pathname.includes("/tasks/") && document.readyState === "complete" && document.querySelectorAll("details.ep").length === 8`)
 	p.click("details.ep:target > summary b")
 	p.until(`document.querySelector("details.ep:target li.turn").checkVisibility()`)
+}
+
+// Twelve candidates fit a screen: no table is cut.
+func testTwelveCandidates(p *tab, _ desk) {
+	var profiles []reporttest.Profile
+	for i := range 12 {
+		profile := reporttest.DemoProfiles()[i%4]
+		profile.Name = fmt.Sprintf("%s-%d", profile.Name, i)
+		profiles = append(profiles, profile)
+	}
+	path := filepath.Join(p.t.TempDir(), "twelve.html")
+	var page bytes.Buffer
+	require.NoError(p.t, HTML(&page, Build(reporttest.Demo(profiles, 12, 2))))
+	require.NoError(p.t, os.WriteFile(path, page.Bytes(), 0o644))
+	p.do("Emulation.setDeviceMetricsOverride", obj{"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+	p.open(path, "")
+	eval[any](p, `void document.querySelectorAll("details").forEach(e => e.open = true)`)
+	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll(".box")].filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.getAttribute("aria-label") + " " + b.scrollWidth)`))
 }
 
 // The page that stands alone, as cupel report -o writes it.

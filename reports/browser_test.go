@@ -38,6 +38,7 @@ func TestPagesInABrowser(t *testing.T) {
 		{"names and headings", testNames},
 		{"without scripts", testWithoutScripts},
 		{"the single page", testSinglePage},
+		{"twelve candidates", testTwelveCandidates},
 		{"comparison", testComparison},
 		{"hostile comparison", testHostileComparison},
 		{"hostile names and texts", func(p *tab, d desk) { testHostile(p, d, true) }},
