@@ -259,7 +259,7 @@ func (a *actions) holds(condition string, failed bool) bool {
 	return met
 }
 
-// The workflow goes on as it should, whatever comes of a shard.
+// The workflow resumes, merges and judges as it should for every outcome of a shard.
 func TestWorkflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -186,7 +186,7 @@ func TestNightlyScriptRefuses(t *testing.T) {
 	}
 }
 
-// Interrupted or killed with all its processes, it goes on where it was.
+// Interrupted or killed with all its processes, it resumes where it stopped.
 func TestNightlyScriptGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -224,8 +224,8 @@ func TestNightlyScriptGoesOn(t *testing.T) {
 	}
 }
 
-// A night that cannot be resumed, because the suite has changed, keeps nobody
-// from the next one; what a gate refuses is not paid for twice.
+// A night that cannot be resumed, because the suite has changed, does not prevent the
+// next one; what a gate refuses is not paid for twice.
 func TestNightlyScriptStartsAnew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -174,6 +174,7 @@ func (s *site) run(t *testing.T, p *page) error {
 	bash.Env = []string{
 		"HOME=" + home, "PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC", "NO_COLOR=1",
 		"CHECKOUT=" + checkout, "HTTPS_PROXY=" + proxy, "HTTP_PROXY=" + proxy, "https_proxy=" + proxy, "http_proxy=" + proxy,
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
 		"SSL_CERT_FILE=" + s.proxy.authority, "CURL_CA_BUNDLE=" + s.proxy.authority,
 		"GOFLAGS=-trimpath", "GOPROXY=off", "CGO_ENABLED=0", "GOTOOLCHAIN=local", goenv("GOCACHE"), goenv("GOMODCACHE"), goenv("GOPATH"),
 	}

@@ -323,6 +323,7 @@ func TestWrongPagesAreFound(t *testing.T) {
 		"open command":     {page: block("sh", "echo 'a"), wrong: "p.md:2: the command has no end"},
 		"open block":       {page: "```sh\ntrue\n", wrong: "p.md:1: the block has no end"},
 		"open comment":     {page: "<!-- file: a\n", wrong: "p.md:1: the comment has no end"},
+		"no server":        {page: block("sh", "curl -fsS http://127.0.0.1:8181/v1/models"), wrong: "p.md:2: exit code 7"},
 		"no network":       {page: block("sh", "curl -fsS https://example.com/"), wrong: "p.md:2: exit code"},
 		"a page of GitHub": {page: block("sh", "curl -fsSLO https://raw.githubusercontent.com/cupel-eval/cupel/main/docs/ci/nightly.sh\ntest -s nightly.sh")},
 		"a lost page":      {page: block("sh", "curl -fsSLO https://raw.githubusercontent.com/cupel-eval/cupel/main/docs/ci/daily.sh"), wrong: "p.md:2: exit code"},
