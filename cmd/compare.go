@@ -26,8 +26,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// compareFormats are the single-file renderings of a comparison, by suffix of -o.
-// baseline is the first baseline run, whose episodes a page shows.
+// compareFormats are the single-file renderings of a comparison, by suffix of -o. baseline
+// is the first baseline run, whose episodes the HTML page shows.
 func (p *process) compareFormats(ctx context.Context, cfg config.Config, baseline, newRun string) map[string]func(io.Writer, compare.Comparison) error {
 	return map[string]func(io.Writer, compare.Comparison) error{
 		".html": p.compareHTML(ctx, cfg, baseline, newRun),
@@ -132,9 +132,9 @@ func writeOutputs[T any](p *process, formats map[string]func(io.Writer, T) error
 	return nil
 }
 
-// compare compares a run with one baseline run or several, by the current rules. It
-// refuses, with every reason, what would mislead. candidates are those of the new run
-// to compare, all if nil.
+// compare compares a run with one or more baseline runs by the current rules. It refuses a
+// misleading comparison, with every reason. candidates selects those of the new run; nil
+// selects all.
 func (p *process) compare(cfg config.Config, baselines []string, newRun string, candidates []string, changed string) (none compare.Comparison, err error) {
 	rules := cfg.Regression
 	rules.Today = p.now().UTC()
@@ -161,8 +161,8 @@ func (p *process) compare(cfg config.Config, baselines []string, newRun string, 
 	return sides.Compare(pool, t, pairs, rules)
 }
 
-// compareHTML renders a comparison of two runs, each RUN or RUN:CANDIDATE, as a page
-// with episodes side by side: they are executed again from the current cassettes.
+// compareHTML renders a comparison of two runs, each RUN or RUN:CANDIDATE, as a page. It
+// executes the episodes that the page shows side by side again, from their cassettes.
 func (p *process) compareHTML(ctx context.Context, cfg config.Config, baseline, newRun string) func(io.Writer, compare.Comparison) error {
 	return func(w io.Writer, c compare.Comparison) error {
 		b, err := sides.Open(cfg.Runs, baseline, nil)

@@ -48,7 +48,7 @@ runs cannot be compared, it exits with 2. Details: docs/ci.md and docs/compare.m
 				return p.gateAgainst(r, compared)
 			}
 			if changed != "" {
-				return exit.Usage(errors.New("--changed: it says how to compare with a --baseline; name one"))
+				return exit.Usage(errors.New("--changed has no effect without --baseline; name a baseline"))
 			}
 			if err := p.summary(r); err != nil {
 				return err
@@ -67,12 +67,12 @@ runs cannot be compared, it exits with 2. Details: docs/ci.md and docs/compare.m
 	return cmd
 }
 
-// thresholdFlag lets a run be judged by other thresholds than its own.
+// thresholdFlag adds the flag that replaces thresholds of the run.
 func thresholdFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "threshold", nil, "threshold to use instead of the run's own, as `NAME=VALUE`; repeatable")
 }
 
-// gateOutcome is the verdict as an exit code; what there is to say was printed.
+// gateOutcome converts a verdict to the error with its exit code and without a text.
 func gateOutcome(v stat.Verdict) error {
 	switch v {
 	case stat.Pass:
@@ -83,8 +83,8 @@ func gateOutcome(v stat.Verdict) error {
 	return exit.With(exit.Inconclusive, nil)
 }
 
-// gateAgainst prints the verdict of a run by its criteria, and its comparison with a
-// baseline. Its exit code is that of the worse verdict.
+// gateAgainst prints the verdict of a run and its comparison with a baseline. The worse of
+// the two verdicts decides the exit code.
 func (p *process) gateAgainst(r model.Report, c compare.Comparison) error {
 	worst := stat.Worst([]stat.Verdict{r.Verdict, c.Rules.Gate(c.Verdict)})
 	note := ""
@@ -132,14 +132,14 @@ func gateWord(v stat.Verdict) string {
 	return "Inconclusive"
 }
 
-// onActions says whether the process is part of a step of GitHub Actions, which
-// reads annotations in what is printed.
+// onActions says whether the process runs in a step of GitHub Actions, which reads
+// annotations in the output.
 func (p *process) onActions() bool {
 	v, _ := p.env("GITHUB_ACTIONS")
 	return v == "true"
 }
 
-// annotate prints the verdict as annotations where somebody reads them.
+// annotate prints the verdict as annotations on GitHub Actions.
 func (p *process) annotate(r model.Report) error {
 	if !p.onActions() {
 		return nil

@@ -55,6 +55,7 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 	if err != nil {
 		return o, cleanup, err
 	}
+	p.noteNoPlaybook(suite, candidates, sel.Candidates)
 	p.loadCredentials()
 	google := vertex.Transport(p.secrets.Watch(nil)) // reads credentials once they are needed
 	o.Transport = func(provider string) http.RoundTripper {

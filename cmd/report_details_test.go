@@ -107,7 +107,7 @@ func TestDetailsThatAreMissing(t *testing.T) {
 		"no task": {change: func(o *harness.Options, _ *model.Episode) {
 			s := *o.Suite
 			s.Tasks, o.Suite = s.Tasks[1:], &s
-		}, want: "suite or configuration do not have the episode any more"},
+		}, want: "the suite or the configuration no longer has the episode"},
 		"another prompt": {change: func(o *harness.Options, _ *model.Episode) {
 			s := *o.Suite
 			s.Tasks, o.Suite = slices.Clone(s.Tasks), &s

@@ -22,8 +22,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// savedRun is what an unfinished run keeps of its command line, so that resuming
-// it takes no other flag.
+// savedRun is the part of the command line that an unfinished run stores, so that
+// --resume needs no other flag.
 type savedRun struct {
 	Config      string         `json:"config,omitempty"`
 	Suite       string         `json:"suite"`
@@ -52,14 +52,14 @@ func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Cap
 	return text
 }
 
-// fixed are the flags that a resumed run has already decided on.
+// fixed are the flags that --resume takes from the run.
 var fixed = []string{
 	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed",
 	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
 }
 
-// loadResumedRun reads what the run that is to be resumed was begun with, and returns its
-// folder. Concurrency and caps may be given anew.
+// loadResumedRun reads the settings of the run to resume and returns its folder. Flags may
+// change only concurrency and caps.
 func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Config, saved savedRun, dir string, err error) {
 	var given []string
 	for _, name := range fixed {
@@ -78,7 +78,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 	}
 	text, err := harness.ReadSettings(dir)
 	if errors.Is(err, harness.ErrComplete) {
-		// Whoever completed it may have been killed before it had written the report.
+		// The process that completed it may have been killed before it wrote the report.
 		_, failed := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
 		return cfg, saved, dir, cmp.Or(failed, err)
 	}
@@ -110,9 +110,8 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 	return cfg, saved, dir, nil
 }
 
-// checkResumedFiles makes sure that what a run was begun with is found from the folder the
-// process is in. The run folder holds no absolute paths of its own making: it may
-// have moved to another machine.
+// checkResumedFiles checks that the files of a run exist, seen from the working directory.
+// Their paths are stored as they were given, because the folder may move to another machine.
 func checkResumedFiles(saved savedRun, dir string) error {
 	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
 		if path == "" || strings.HasPrefix(path, "builtin:") {
@@ -125,12 +124,12 @@ func checkResumedFiles(saved savedRun, dir string) error {
 	return nil
 }
 
-// forkOfRun is RUN/EPISODE-ID@TURN. Candidates have no capitals, so that it is no
-// TASK/CANDIDATE@TURN.
+// forkOfRun matches RUN/EPISODE-ID@TURN. Names of candidates have no capitals, so it does
+// not match TASK/CANDIDATE@TURN.
 var forkOfRun = regexp.MustCompile(`^(.+)/([0-9A-Z]{26})@([0-9]{1,9})$`)
 
-// readFork reads what --fork says. An episode of a run brings its suite along,
-// unless a flag names another.
+// readFork reads the value of --fork. An episode of a run selects the suite of that run,
+// unless --suite is given.
 func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 	m := forkOfRun.FindStringSubmatch(text)
 	if m == nil {
@@ -160,8 +159,8 @@ func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
 	}, nil
 }
 
-// forkOf is the fork of a run that is to be executed again, and the candidate, by
-// the name it has in the configuration, of an episode of the run; no fork is nil.
+// forkOf returns the fork of a run, nil if it is not one, and the name in the configuration
+// of one of its candidates.
 func forkOf(m manifest.Manifest, candidate string) (*harness.Fork, string) {
 	if m.Fork == nil {
 		return nil, candidate
@@ -170,7 +169,7 @@ func forkOf(m manifest.Manifest, candidate string) (*harness.Fork, string) {
 	return &f, f.Base(candidate)
 }
 
-// forkLine tells a run's reader what it goes on from; empty unless it is a fork.
+// forkLine names the episode that a fork continues; empty unless the run is a fork.
 func forkLine(m manifest.Manifest) string {
 	if m.Fork == nil {
 		return ""

@@ -17,10 +17,10 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// selectFlags are the flags of run that narrow it by number or by an earlier run.
+// selectFlags are the flags of run that select episodes by shard or by an earlier run.
 type selectFlags struct {
 	shard, failedIn, changedSince string
-	// why says, once narrowed, what an episode must be to be kept.
+	// why names the conditions that narrow found on the command line.
 	why []string
 }
 
@@ -54,8 +54,8 @@ func (f *selectFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.changedSince, "changed-since", "", "run only episodes whose task or candidate changed since `RUN`, or that it has no result for")
 }
 
-// narrow lays the flags over the selection of o. Of two runs both must keep an
-// episode.
+// narrow adds the flags to the selection of o. If two runs are named, an episode must match
+// both.
 func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 	if f.shard != "" {
 		if o.Select.Shard, err = harness.ParseShard(f.shard); err != nil {
@@ -66,7 +66,7 @@ func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 		return nil
 	}
 	if o.Fork != nil {
-		return exit.Usage(errors.New("--failed-in and --changed-since select by task and candidate; --fork has one episode of its own: leave one out"))
+		return exit.Usage(errors.New("--failed-in and --changed-since select by task and candidate, and --fork names one episode; remove one of them"))
 	}
 	var filters []episodeFilter
 	if f.failedIn != "" {
@@ -92,20 +92,20 @@ func (f *selectFlags) narrow(runs string, o *harness.Options) (err error) {
 	return nil
 }
 
-// nothing says that no episode was left.
+// nothing is the error that no episode was selected.
 func (f selectFlags) nothing(err error) error {
 	if f.why == nil {
 		return err
 	}
-	return fmt.Errorf("nothing to run: of what is selected, nothing %s", strings.Join(f.why, " and "))
+	return fmt.Errorf("nothing to run: no selected episode %s", strings.Join(f.why, " and "))
 }
 
 // episodeFilter says whether an episode is kept.
 type episodeFilter func(task, candidate string, trial int) bool
 
-// failedIn keeps what a run did not solve and what it has no result of. Where it
-// was interrupted, that is what has no row: the manifest does not say which
-// episodes its own selection had left out.
+// failedIn selects the episodes that a run did not solve or has no result of. If the run
+// was interrupted, these include all without a row, because the manifest does not say
+// which episodes its selection left out.
 func failedIn(m manifest.Manifest, episodes map[cell]outcome) episodeFilter {
 	tasks, candidates := map[string]bool{}, map[string]bool{}
 	for _, t := range m.Tasks {
@@ -122,7 +122,7 @@ func failedIn(m manifest.Manifest, episodes map[cell]outcome) episodeFilter {
 	}
 }
 
-// digested refuses a run that does not say what it was made from.
+// digested refuses a run without digests of its tasks and candidates.
 func digested(m manifest.Manifest) error {
 	without := slices.ContainsFunc(m.Tasks, func(t manifest.Task) bool { return t.Digest == "" }) ||
 		slices.ContainsFunc(m.Candidates, func(c manifest.Candidate) bool { return c.Digest == "" })
@@ -132,10 +132,10 @@ func digested(m manifest.Manifest) error {
 	return nil
 }
 
-// changedSince keeps what a run has no result of, and what its tasks and
-// candidates are no longer.
+// changedSince selects the episodes whose task or candidate changed since a run, and those
+// that it has no result of.
 func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Options) episodeFilter {
-	was := map[string]string{} // of tasks by id, of candidates by / and name
+	was := map[string]string{} // digests: tasks by id, candidates by / and name
 	for _, t := range m.Tasks {
 		was[t.ID] = t.Digest
 	}
@@ -157,25 +157,25 @@ func changedSince(m manifest.Manifest, episodes map[cell]outcome, o *harness.Opt
 	}
 }
 
-// cell is an episode by what it is of.
+// cell identifies an episode.
 type cell struct {
 	task, candidate string
 	trial           int
 }
 
-// outcome is what an earlier run says of an episode.
+// outcome is the result of an episode in an earlier run.
 type outcome struct{ solved, result bool }
 
-// earlier reads a run, which must be of the same suite, without holding its rows.
+// earlier reads the outcomes of a run, which must be of the same suite.
 func earlier(runs, name string, suite *goldens.Suite) (m manifest.Manifest, episodes map[cell]outcome, err error) {
 	_, m, rows, err := rundir.Open(runs, name)
 	switch {
 	case err != nil:
 		return m, nil, err
 	case m.Suite != suite.Name:
-		return m, nil, exit.Usage(fmt.Errorf("run %s is of suite %s, and this is suite %s: name a run of the same suite", m.RunID, m.Suite, suite.Name))
+		return m, nil, exit.Usage(fmt.Errorf("run %s is of suite %s, not of suite %s; name a run of the same suite", m.RunID, m.Suite, suite.Name))
 	case m.Fork != nil:
-		return m, nil, exit.Usage(fmt.Errorf("run %s is a fork: its episodes are none of the suite's; name another run", m.RunID))
+		return m, nil, exit.Usage(fmt.Errorf("run %s is a fork, whose episodes are not those of the suite; name another run", m.RunID))
 	}
 	episodes = map[cell]outcome{}
 	for rec, err := range rows {

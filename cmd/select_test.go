@@ -121,7 +121,7 @@ func TestChangedSince(t *testing.T) {
 	}
 
 	m.Tasks[1].Digest = ""
-	require.ErrorContains(t, digested(m), "run R was made by an older cupel")
+	require.ErrorContains(t, digested(m), "run R was made by an older cupel and has no task digests")
 }
 
 func TestNarrow(t *testing.T) {
@@ -153,9 +153,9 @@ func TestNarrow(t *testing.T) {
 	}{
 		{"shard", selectFlags{shard: "5/4"}, nil, `--shard "5/4": write i/n with i from 1 to n`, exit.BadUsage},
 		{"no run", selectFlags{failedIn: "none"}, nil, `--failed-in: no run "none" below`, exit.BadUsage},
-		{"another suite", selectFlags{changedSince: "other"}, nil, "--changed-since: run other is of suite other, and this is suite s", exit.BadUsage},
+		{"another suite", selectFlags{changedSince: "other"}, nil, "--changed-since: run other is of suite other, not of suite s", exit.BadUsage},
 		{"a fork's run", selectFlags{failedIn: "fork"}, nil, "--failed-in: run fork is a fork", exit.BadUsage},
-		{"a fork", selectFlags{failedIn: "fine"}, &harness.Fork{}, "leave one out", exit.BadUsage},
+		{"a fork", selectFlags{failedIn: "fine"}, &harness.Fork{}, "remove one of them", exit.BadUsage},
 		{"no digests", selectFlags{changedSince: "old"}, nil, "--changed-since: run old does not say", exit.BadUsage},
 		{"not ended", selectFlags{failedIn: "open"}, nil, "--failed-in: run open has not ended", exit.Failed},
 	} {
@@ -173,11 +173,11 @@ func TestNarrow(t *testing.T) {
 	require.NoError(t, f.narrow(runs, &o))
 	require.Equal(t, harness.Shard{Index: 1, Count: 3}, o.Select.Shard)
 	require.Equal(t, "Ax1 Cx1", kept(o.Select.Episode))
-	require.EqualError(t, f.nothing(nil), "nothing to run: of what is selected, nothing failed in fine")
+	require.EqualError(t, f.nothing(nil), "nothing to run: no selected episode failed in fine")
 
 	// A, which failed, has not changed: of both conditions C is left, which has no result.
 	o, f = harness.Options{Matrix: harness.Matrix{Suite: &goldens.Suite{Name: "s"}}}, selectFlags{failedIn: "fine", changedSince: "fine"}
 	require.NoError(t, f.narrow(runs, &o))
 	require.Equal(t, "Cx1", kept(o.Select.Episode))
-	require.EqualError(t, f.nothing(nil), "nothing to run: of what is selected, nothing failed in fine and has changed since fine")
+	require.EqualError(t, f.nothing(nil), "nothing to run: no selected episode failed in fine and has changed since fine")
 }

@@ -44,7 +44,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 			case err != nil:
 				return err
 			case len(args) == 1 && state:
-				return exit.Usage(errors.New("--state is of one episode: name it, as in cupel show latest G41/weak --state"))
+				return exit.Usage(errors.New("--state needs an episode; name it, as in cupel show latest G41/weak --state"))
 			case len(args) == 1:
 				return p.listEpisodes(rows, filter)
 			case filter.On():
@@ -75,8 +75,8 @@ func (p *process) listEpisodes(rows []ledger.Episode, filter listing.Filter) err
 	return listing.Write(p.stdout, taken, len(rows), console.Terminal(p.stdout))
 }
 
-// showEpisode replays one episode from its cassette and prints what happened, or what it
-// changed in the state of its world.
+// showEpisode replays one episode from its cassette and prints its transcript, or its
+// changes to the state of its world.
 func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode, state bool) error {
 	if m.Mode == "live" && e.Provider != episode.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: a live run stores no prompts or replies; use --mode record", m.RunID))
@@ -107,7 +107,7 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 		_, _ = fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s", mark, check.Name, check.Detail), " "))
 	}
 	if rows.Episode.Status != e.Status || rows.Episode.Solved != e.Solved {
-		return exit.With(exit.Replay, fmt.Errorf("the replay ended %s, the ledger says %s: suite, code or cassette changed since the run", rows.Episode.Status, e.Status))
+		return exit.With(exit.Replay, fmt.Errorf("the replay ended as %s, the ledger says %s; suite, code or cassette changed since the run", rows.Episode.Status, e.Status))
 	}
 	return nil
 }
@@ -115,14 +115,14 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 // maxChanges bounds the changes of a state that are printed.
 const maxChanges = 1000
 
-// showState prints what an episode changed in the state of its world, and the harm it did.
+// showState prints the changes of an episode to the state of its world, and its harm.
 func showState(p *process, e ledger.Episode, traces []episode.Trace) {
 	lines, ok := episode.StateChanges(*traces[len(traces)-1].Outcome, maxChanges)
 	switch {
 	case !ok:
 		lines = []string{"the world of this task has no state that can change"}
 	case len(lines) == 0:
-		lines = []string{"the state is as it was at the start"}
+		lines = []string{"the state did not change"}
 	}
 	if e.HarmReason != "" {
 		lines = append(lines, "harm: "+episode.Visible(e.HarmReason))
@@ -132,7 +132,7 @@ func showState(p *process, e ledger.Episode, traces []episode.Trace) {
 	}
 }
 
-// replayOptions are those that run an episode of a run again.
+// replayOptions returns the options that execute an episode of a run again.
 func replayOptions(ctx context.Context, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode) (harness.Options, error) {
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), int(e.Trial), m.Seed
 	fork, candidate := forkOf(m, e.Candidate)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/listing"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
@@ -128,6 +129,17 @@ func printChaos(w io.Writer) error {
 		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", c.Name, kinds(c.Whole), kinds(c.Stream), c.Does)
 	}
 	return t.Flush()
+}
+
+// noteNoPlaybook says if simulated models are selected for a suite without a playbook:
+// they solve none of its tasks.
+func (p *process) noteNoPlaybook(suite *goldens.Suite, candidates []goldens.Candidate, patterns []string) {
+	simulated := slices.ContainsFunc(candidates, func(c goldens.Candidate) bool {
+		return strings.HasPrefix(c.Provider, "sim-") && listing.Matches(patterns, c.Name)
+	})
+	if book, err := load.Playbook(suite); simulated && err == nil && book == nil {
+		_, _ = fmt.Fprintf(p.stderr, "cupel: suite %s has no playbook.yaml, so simulated models cannot solve its tasks; docs/playbooks.md says how to write one\n", suite.Name)
+	}
 }
 
 // books reads the playbooks of suites; a suite without one adds none.

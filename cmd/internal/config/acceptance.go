@@ -20,7 +20,7 @@ type fileAcceptance struct {
 	Confidence   float64   `yaml:"confidence"`
 	MaxInfra     float64   `yaml:"max_infra"`
 	MaxHarm      yaml.Node `yaml:"max_harm"`
-	// Rule has one value, bound, which files of older versions name.
+	// Rule allows only the value bound, which files of older versions have.
 	Rule yaml.Node `yaml:"rule"`
 }
 

@@ -17,15 +17,15 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// limitField is one number of what bounds a run or a provider: its key in
-// cupel.yaml, how its text is read and where it goes.
+// limitField is one limit of a run or of a provider: its key in cupel.yaml, the function
+// that reads its text, and the one that stores it.
 type limitField struct {
 	key   string
 	read  func(text string) (int64, error)
 	store func(*admission.Limits, int64)
 }
 
-// capFields are settings; limitFields are those of one provider, below limits.
+// capFields are settings of a run; limitFields are the fields of a provider below limits.
 var (
 	capFields = []limitField{
 		{"max_cost", dollars, func(l *admission.Limits, n int64) { l.CostNanoUSD = n }},
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// errZero refuses what could mean that nothing is allowed, or that everything is.
-var errZero = errors.New("must be more than 0; leave it out for no limit")
+// errZero refuses 0, because it is ambiguous: nothing allowed, or no limit.
+var errZero = errors.New("must be more than 0; remove it for no limit")
 
 // dollars reads an amount of USD as nano-USD, exactly.
 func dollars(text string) (int64, error) {
@@ -59,7 +59,7 @@ func dollars(text string) (int64, error) {
 
 func whole(text string) (int64, error) { return wholeUpTo(text, 1e15) }
 
-// few reads how many requests may be in flight.
+// few reads the largest number of requests in flight.
 func few(text string) (int64, error) { return wholeUpTo(text, 10_000) }
 
 func wholeUpTo(text string, most int64) (int64, error) {
@@ -73,8 +73,8 @@ func wholeUpTo(text string, most int64) (int64, error) {
 	return n, nil
 }
 
-// loadCaps reads the caps of the run. The file's text is taken as it stands
-// there: an amount of money is never a float.
+// loadCaps reads the caps of the run from the text of the file, because an amount of
+// money must not become a float.
 func (c *Config) loadCaps(v *viper.Viper, file fileConfig) error {
 	var errs []error
 	var l admission.Limits
@@ -98,8 +98,7 @@ func (c *Config) loadCaps(v *viper.Viper, file fileConfig) error {
 	return errors.Join(errs...)
 }
 
-// KeepCaps puts those of an earlier command line in place of the caps that no flag
-// gives anew.
+// KeepCaps replaces the caps that no flag sets by those of an earlier command line.
 func (c *Config) KeepCaps(earlier admission.Caps) {
 	if !c.FromFlag("max_cost") {
 		c.Caps.CostNanoUSD = earlier.CostNanoUSD
@@ -112,13 +111,13 @@ func (c *Config) KeepCaps(earlier admission.Caps) {
 	}
 }
 
-// CheckCaps refuses flags that would do nothing. The file and the environment
-// hold for other runs, too.
+// CheckCaps refuses flags without effect. It accepts the file and the environment, which
+// also apply to other runs.
 func (c Config) CheckCaps() error {
 	var errs []error
 	for _, f := range capFields {
 		if flag, ok := strings.CutPrefix(c.sources[f.key], "flag "); ok && (c.Mode == "" || c.Mode == string(recorder.Replay)) {
-			errs = append(errs, exit.Usage(fmt.Errorf("%s: a replay sends nothing that could be capped; leave it out, or use --mode record or live", flag)))
+			errs = append(errs, exit.Usage(fmt.Errorf("%s has no effect in replay mode; remove it, or use --mode record or --mode live", flag)))
 		}
 	}
 	return errors.Join(errs...)
@@ -160,7 +159,7 @@ func limitKeys() string {
 	return strings.Join(keys, ", ")
 }
 
-// pair is a key and value of the file, field the way that leads there.
+// pair is a key and its value in the file. field is the path of the key.
 type pair struct {
 	file, field string
 	key, value  *yaml.Node
@@ -170,7 +169,7 @@ func (p pair) problem(detail string) error {
 	return exit.Usage(fmt.Errorf("%s:%d: %s: %s", p.file, p.key.Line, p.field, detail))
 }
 
-// pairs are those of a mapping; of anything else there are none, and a problem.
+// pairs returns the pairs of a mapping. It adds an error for any other node.
 func (c *Config) pairs(n *yaml.Node, field string, errs *[]error) []pair {
 	var out []pair
 	n = resolved(n)
@@ -183,8 +182,8 @@ func (c *Config) pairs(n *yaml.Node, field string, errs *[]error) []pair {
 	return out
 }
 
-// scalarText is a node's text as it stands in the file; of a list or mapping, it
-// is what that is called.
+// scalarText returns the text of a scalar as written in the file, and the name of the kind
+// of any other node.
 func scalarText(n *yaml.Node) string {
 	if n = resolved(n); n.Kind == yaml.ScalarNode {
 		return n.Value

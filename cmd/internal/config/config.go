@@ -89,15 +89,15 @@ type Config struct {
 	Candidates      []goldens.Candidate
 	// Canary asks the model drift canary at the start of recording and live runs.
 	Canary bool
-	// Matrix are those of the candidates that the file's matrix comes to.
+	// Matrix are the candidates that the file's matrix produces; Candidates has them, too.
 	Matrix []goldens.Candidate
-	// Caps bound the spending of a run, Limits that of single providers.
+	// Caps limits the spending of a run, Limits that of single providers.
 	Caps   admission.Caps
 	Limits map[string]admission.Limits
 
 	Policy     policy.Policy
 	Acceptance manifest.Acceptance
-	// Regression says how comparisons are judged, without the day of today.
+	// Regression has the rules of comparisons, without today's date.
 	Regression compare.Rules
 	// File is the configuration file that was read; empty if there is none.
 	File string
@@ -122,7 +122,7 @@ func (c Config) Settings() (list []Setting) {
 	return list
 }
 
-// FromFlag says whether a flag gave a setting.
+// FromFlag says whether a flag set a setting.
 func (c Config) FromFlag(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
 
 // Place is the file, line and name of a setting, with a colon, to begin an error with;
@@ -134,7 +134,7 @@ func (c Config) Place(key string) string {
 	return fmt.Sprintf("%s:%d: %s: ", c.File, c.lines[key], key)
 }
 
-// CandidatesOf are the configuration's candidates, or else the suite's own.
+// CandidatesOf returns the configuration's candidates, or else those of the suite.
 func (c Config) CandidatesOf(suite *goldens.Suite) []goldens.Candidate {
 	if c.Candidates != nil {
 		return c.Candidates
@@ -142,13 +142,13 @@ func (c Config) CandidatesOf(suite *goldens.Suite) []goldens.Candidate {
 	return suite.Candidates
 }
 
-// Locate puts file and line before every problem of a candidate of the file.
+// Locate adds file and line to every problem of a candidate of the file.
 func (c Config) Locate(text string) string { return c.places.locate(text) }
 
-// Sources are what a configuration is read from, apart from its file.
+// Sources are the inputs of a configuration apart from its file.
 type Sources struct {
 	Flags *pflag.FlagSet
-	// Env looks a variable of the environment up.
+	// Env looks up an environment variable.
 	Env func(name string) (string, bool)
 	// Providers are the names that candidates and limits may have. The policy's defaults
 	// hold for those that it does not name.
@@ -205,7 +205,7 @@ func Load(from Sources) (Config, error) {
 		number(v, c.sources, "seed", &c.Seed), c.loadPolicy(&file.Policy),
 		c.loadCaps(v, file), c.loadLimits(&file.Limits, from.Providers), c.loadMatrix(&file.Matrix), c.loadCriteria(&file.Criteria),
 		c.loadRegression(&file.Regression), c.loadCanary(v, &file.Canary))
-	for _, name := range from.Providers { // of a program that brings providers of its own
+	for _, name := range from.Providers { // custom ones
 		if _, ok := c.Policy.Providers[name]; !ok && c.Policy.Providers != nil {
 			c.Policy.Providers[name] = policy.Provider{}
 		}
@@ -237,7 +237,7 @@ func (c *Config) loadMatrix(node *yaml.Node) (err error) {
 	return err
 }
 
-// loadPolicy lays the file's policy over the default one.
+// loadPolicy merges the file's policy into the default one.
 func (c *Config) loadPolicy(node *yaml.Node) (err error) {
 	if node.IsZero() {
 		c.Policy = policy.Default()
@@ -257,7 +257,7 @@ func (c *Config) loadPolicy(node *yaml.Node) (err error) {
 	return exit.Usage(errors.Join(errs...))
 }
 
-// of names where a setting's value comes from.
+// of names the source of a setting's value.
 func (from Sources) of(v *viper.Viper, key, path string) string {
 	if settingFlag(from.Flags, key) != nil {
 		return "flag --" + flagName(key)
@@ -271,8 +271,8 @@ func (from Sources) of(v *viper.Viper, key, path string) string {
 	return "default"
 }
 
-// settingFlag returns the flag that sets a setting, if it was given. A switch of
-// the same name, such as doctor's --prices, sets none.
+// settingFlag returns the flag that sets a setting, or nil if it was not given. A switch
+// of the same name, such as doctor's --prices, is not such a flag.
 func settingFlag(flags *pflag.FlagSet, key string) *pflag.Flag {
 	if f := flags.Lookup(flagName(key)); f != nil && f.Changed && f.Value.Type() != "bool" {
 		return f
@@ -293,7 +293,7 @@ func number[N int | int64](v *viper.Viper, sources map[string]string, key string
 	return nil
 }
 
-// readConfigFile decodes the file strictly; no file is fine unless one was named.
+// readConfigFile decodes the file strictly. A missing file is an error only if it was named.
 func readConfigFile(path string, explicit bool) (fileConfig, []byte, error) {
 	var file fileConfig
 	text, err := regular.ReadFile(path)
@@ -326,7 +326,7 @@ func (c Config) LoadPrices() (price.Table, error) {
 	return prices, nil
 }
 
-// loadCanary reads whether runs ask the canary.
+// loadCanary reads whether runs ask the model drift canary.
 func (c *Config) loadCanary(v *viper.Viper, node *yaml.Node) error {
 	text, from := v.GetString("canary"), c.sources["canary"]
 	where := fmt.Sprintf("canary (%s)", from)

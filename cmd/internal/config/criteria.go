@@ -12,8 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/expr"
 )
 
-// loadCriteria reads the criteria of the user's own and checks them against the
-// ledger's schema.
+// loadCriteria reads the custom criteria and checks them against the ledger's schema.
 func (c *Config) loadCriteria(node *yaml.Node) error {
 	if node.IsZero() {
 		return nil
@@ -47,7 +46,7 @@ func (c *Config) loadCriteria(node *yaml.Node) error {
 	return errors.Join(errs...)
 }
 
-// criterion reads one, and where its expression is.
+// criterion reads one custom criterion. at is the node of its expression.
 func (c *Config) criterion(item *yaml.Node, field string, errs *[]error) (own manifest.Criterion, at *yaml.Node) {
 	fields := map[string]*string{"name": &own.Name, "expr": &own.Expr, "rule": &own.Rule, "per": &own.Per}
 	for _, p := range c.pairs(item, field, errs) {

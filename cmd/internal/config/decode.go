@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// kinds are words for YAML's tags and for the types of fields.
+// kinds names YAML's tags and the types of fields.
 var kinds = map[string]string{
 	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number", "int64": "a whole number",
 	"float": "a number", "float64": "a number", "bool": "true or false", "[]goldens.Candidate": "a list of candidates",
@@ -22,13 +22,12 @@ var kinds = map[string]string{
 	"time.Duration": "a duration such as 300ms or 15s", "map[string]string": "a mapping of names to text",
 }
 
-// decoder reads YAML nodes into Go values, by their yaml tags, and keeps every problem
-// with its file, line and field. Unlike the errors of package yaml, these are typed by
-// the node that they are about.
+// decoder reads YAML nodes into Go values by their yaml tags, and collects every problem
+// with its file, line and field.
 type decoder struct {
 	file string
 	errs []error
-	open []*yaml.Node // the mappings that are being read
+	open []*yaml.Node // mappings being read, to detect cycles
 }
 
 // decode reads the text of a file. Its error joins all problems.
@@ -63,7 +62,7 @@ func (d *decoder) problem(n *yaml.Node, field, detail string) {
 	d.errs = append(d.errs, fmt.Errorf("%s:%d: %s", d.file, n.Line, detail))
 }
 
-// read reads a node into to; null leaves to as it is.
+// read reads a node into to. A null leaves to unchanged.
 func (d *decoder) read(n *yaml.Node, to reflect.Value, field string) {
 	if node, ok := to.Addr().Interface().(*yaml.Node); ok {
 		*node = *n
@@ -92,8 +91,8 @@ func (d *decoder) read(n *yaml.Node, to reflect.Value, field string) {
 	}
 }
 
-// fields reads a mapping into a struct. What it merges comes first, so that its own
-// fields replace that.
+// fields reads a mapping into a struct. It reads merged mappings first, so that the
+// mapping's own fields replace theirs.
 func (d *decoder) fields(n *yaml.Node, to reflect.Value, field string) {
 	if slices.Contains(d.open, n) {
 		d.problem(n, field, "contains itself")

@@ -10,13 +10,13 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// places say where the configuration's candidates stand in its file.
+// places has the lines of the configuration's candidates in its file.
 type places struct {
 	file  string
 	lines map[string]map[string]int // by candidate and field; "" is the candidate itself
 }
 
-// findPlaces reads them off the candidates' nodes. Those of a matrix are where it is.
+// findPlaces finds the lines of the candidates. Those of a matrix have the matrix's line.
 func findPlaces(file string, candidates *yaml.Node, matrixLine int, matrix []goldens.Candidate) places {
 	out := places{file, map[string]map[string]int{}}
 	for _, n := range resolved(candidates).Content {
@@ -36,10 +36,10 @@ func findPlaces(file string, candidates *yaml.Node, matrixLine int, matrix []gol
 	return out
 }
 
-// faulty matches a problem of a candidate, and of its field if it names one.
+// faulty matches a problem of a candidate, and the field if the problem names one.
 var faulty = regexp.MustCompile(`^candidate ([^:,]+)(?:, task [^:]+)?: (?:([a-z_]+): )?`)
 
-// locate puts file and line before every problem of a candidate of the file.
+// locate adds file and line to every problem of a candidate of the file.
 func (p places) locate(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

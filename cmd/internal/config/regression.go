@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// ruleFields are the numbers below regression: the largest, what each may be, and
-// where it goes.
+// ruleFields are the numbers below regression: the largest value, the allowed values in
+// words, and the field that stores it.
 var ruleFields = []struct {
 	key   string
 	most  float64
@@ -38,7 +38,7 @@ type Rule struct {
 	Value float64
 }
 
-// Rules are the numbers of r, in the order in which they are shown.
+// Rules lists the numbers of r in the order of cupel.yaml.
 func Rules(r compare.Rules) (list []Rule) {
 	for _, f := range ruleFields {
 		list = append(list, Rule{f.key, *f.value(&r)})
@@ -50,8 +50,8 @@ const (
 	ruleKeys  = "alpha, max_drop, max_invalid, detectable, max_steps, max_cost, max_latency, on_unclear, changed, flaky"
 	flakyKeys = "task, candidate, owner, expires, reason"
 	growth    = "a share of the baseline, such as 0.1 for a tenth more"
-	// minRule is the least number; maxFlaky bounds the known-flaky list, maxFlakyText
-	// each text of an entry, in bytes.
+	// minRule is the least number. maxFlaky bounds the entries of the known-flaky list,
+	// maxFlakyText each text of an entry, in bytes.
 	minRule                = 1e-6
 	maxFlaky, maxFlakyText = 1000, 300
 )
@@ -59,7 +59,7 @@ const (
 // changedWays are the values of changed and --changed.
 var changedWays = []compare.Changed{compare.Refuse, compare.Skip, compare.Keep}
 
-// ParseChanged reads what is to be done with tasks that are not the same any more.
+// ParseChanged reads the treatment of tasks that changed between two runs.
 func ParseChanged(text string) (compare.Changed, error) {
 	if c := compare.Changed(text); slices.Contains(changedWays, c) {
 		return c, nil
@@ -67,7 +67,7 @@ func ParseChanged(text string) (compare.Changed, error) {
 	return "", fmt.Errorf("%.60q must be refuse, skip or keep", text)
 }
 
-// parseOnUnclear reads what a gate makes of no significant regression.
+// parseOnUnclear reads how a gate treats the verdict "no significant regression".
 func parseOnUnclear(text string) (compare.OnUnclear, error) {
 	if u := compare.OnUnclear(text); u == compare.OnUnclearPass || u == compare.OnUnclearFail {
 		return u, nil
@@ -75,7 +75,7 @@ func parseOnUnclear(text string) (compare.OnUnclear, error) {
 	return "", fmt.Errorf("%.60q must be pass or fail", text)
 }
 
-// loadRegression reads how comparisons are judged, and the known-flaky list.
+// loadRegression reads the rules of comparisons and the known-flaky list.
 func (c *Config) loadRegression(node *yaml.Node) error {
 	if node.IsZero() {
 		return nil
@@ -100,7 +100,7 @@ func (c *Config) loadRegression(node *yaml.Node) error {
 	return errors.Join(errs...)
 }
 
-// loadRule reads one number. 0 is refused, since it could mean its default.
+// loadRule reads one number. It refuses 0, because that could mean the default.
 func (c *Config) loadRule(p pair) error {
 	for _, f := range ruleFields {
 		if f.key != p.key.Value {
@@ -108,7 +108,7 @@ func (c *Config) loadRule(p pair) error {
 		}
 		v, err := strconv.ParseFloat(scalarText(p.value), 64)
 		if err != nil || !(v >= minRule && v <= f.most) {
-			return fmt.Errorf("%.60q must be %s, and more than 0; leave it out for the default", scalarText(p.value), f.is)
+			return fmt.Errorf("%.60q must be %s, and more than 0; remove it for the default", scalarText(p.value), f.is)
 		}
 		*f.value(&c.Regression) = v
 		return nil
@@ -141,7 +141,7 @@ func (c *Config) loadFlaky(p pair, errs *[]error) {
 	}
 }
 
-// flaky reads one entry, which must say who looks after it, and until when.
+// flaky reads one entry, which must name its owner and the day it expires.
 func (c *Config) flaky(item *yaml.Node, field string, errs *[]error) (k compare.KnownFlaky) {
 	fields := map[string]*string{"task": &k.Task, "candidate": &k.Candidate, "owner": &k.Owner, "expires": &k.Expires, "reason": &k.Reason}
 	at := pair{file: c.File, field: field, key: resolved(item)}

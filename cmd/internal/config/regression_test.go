@@ -67,11 +67,11 @@ func TestRegressionProblems(t *testing.T) {
 `)
 	require.Error(t, err)
 	require.Equal(t, exit.BadUsage, exit.Code(err))
-	const share = "a share of the baseline, such as 0.1 for a tenth more, and more than 0; leave it out for the default"
+	const share = "a share of the baseline, such as 0.1 for a tenth more, and more than 0; remove it for the default"
 	want := []string{
-		`2: regression.alpha: "0" must be a level from 0.000001 to 0.49, and more than 0; leave it out for the default`,
-		`3: regression.max_drop: "5%" must be a share up to 1, and more than 0; leave it out for the default`,
-		`4: regression.max_invalid: "1.5" must be a share up to 1, and more than 0; leave it out for the default`,
+		`2: regression.alpha: "0" must be a level from 0.000001 to 0.49, and more than 0; remove it for the default`,
+		`3: regression.max_drop: "5%" must be a share up to 1, and more than 0; remove it for the default`,
+		`4: regression.max_invalid: "1.5" must be a share up to 1, and more than 0; remove it for the default`,
 		`5: regression.max_steps: ".nan" must be ` + share,
 		`6: regression.max_cost: "-1" must be ` + share,
 		`7: regression.max_latency: "a list" must be ` + share,
@@ -85,7 +85,7 @@ func TestRegressionProblems(t *testing.T) {
 		`15: regression.flaky[4]: must be a mapping, not text`,
 		`16: regression.flaky[5].task: must be text, not a list`,
 		`16: regression.flaky[5].expires: "tomorrow" must be a date such as 2026-12-31: the last day on which the entry counts`,
-		`17: regression.detectable: "2" must be a share up to 1, and more than 0; leave it out for the default`,
+		`17: regression.detectable: "2" must be a share up to 1, and more than 0; remove it for the default`,
 		`18: regression.on_unclear: "ignore" must be pass or fail`,
 	}
 	var got []string

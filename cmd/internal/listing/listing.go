@@ -40,14 +40,16 @@ func (f Filter) Select(rows []ledger.Episode) (taken []ledger.Episode, err error
 		return nil, exit.Usage(err)
 	}
 	for _, e := range rows {
-		if !(f.Failed && e.Solved) && matches(f.Tasks, e.TaskID) && matches(f.Candidates, e.Candidate) {
+		if !(f.Failed && e.Solved) && Matches(f.Tasks, e.TaskID) && Matches(f.Candidates, e.Candidate) {
 			taken = append(taken, e)
 		}
 	}
 	return taken, nil
 }
 
-func matches(patterns []string, name string) bool {
+// Matches says whether one of the patterns, as in package path, matches a name. An empty
+// list matches all.
+func Matches(patterns []string, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, name); return ok })
 }
 
@@ -63,7 +65,7 @@ func known(what string, patterns []string, rows []ledger.Episode, name func(ledg
 		if _, err := path.Match(p, ""); err != nil {
 			return fmt.Errorf("--%s %q: %w; write * for any characters, as in G0*", what, p, err)
 		}
-		if !slices.ContainsFunc(names, func(n string) bool { return matches([]string{p}, n) }) {
+		if !slices.ContainsFunc(names, func(n string) bool { return Matches([]string{p}, n) }) {
 			return fmt.Errorf("--%s %q matches no episode of this run; it has: %s", what, p, console.OneLine(strings.Join(names, ", "), 300))
 		}
 	}

@@ -13,8 +13,8 @@ func EpisodeName(e ledger.Episode) string {
 	return fmt.Sprintf("%s/%s/%d", e.TaskID, e.Candidate, e.Trial)
 }
 
-// FindEpisode finds an episode by its id or name, of which the trial may be left out
-// where there is one only.
+// FindEpisode finds an episode by its id or name. The name may omit the trial if there is
+// only one.
 func FindEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error) {
 	var found []ledger.Episode
 	for _, e := range episodes {
@@ -36,7 +36,7 @@ func FindEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 	for _, e := range found[:min(5, len(found))] {
 		names = append(names, EpisodeName(e))
 	}
-	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q names %d episodes, such as %s", name, len(found), strings.Join(names, ", ")))
+	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q matches %d episodes; add the trial, as in %s", name, len(found), strings.Join(names, ", ")))
 }
 
 // ResumeHint is the command that resumes a run that has not ended.

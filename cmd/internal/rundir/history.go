@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
-// How much of the past a report reads.
+// Limits of the earlier runs that a report reads.
 const (
 	// historyFolders are those whose run.json changed last, historyBytes what their
 	// run.json may have in all.
@@ -30,9 +30,9 @@ const (
 	historyRuns, historyStep = 200, 50
 )
 
-// Past are the figures of earlier runs like the one in dir, in the order of
-// time, and a note on those that cannot be read. Only recorded and live runs have a
-// time: a replay has no history, and is in none.
+// Past returns the figures of earlier runs comparable to the one in dir, oldest first, and
+// a note on those that cannot be read. A replay has no time, so it has no earlier runs and
+// is not one.
 func Past(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
 	if !timed(m) {
 		return nil, ""
@@ -72,13 +72,13 @@ type pastRun struct {
 	dir string
 }
 
-// origin names what a run's episodes are from: rescoring makes another run of them.
+// origin is the id of the run whose episodes these are: rescoring copies them to a new run.
 func (r pastRun) origin() string { return cmp.Or(r.RescoredFrom, r.RunID) }
 
-// pastRuns are the newest runs below a folder that began before that of m and are
-// like it, the oldest first. What shows the same episodes again is left out: the
-// shards of a merged run, and of a run and its rescorings all but the one scored by
-// m's suite, or the run itself.
+// pastRuns returns the newest runs below a folder that started before that of m and are
+// comparable, oldest first. It counts no episode twice: it leaves out the shards of a
+// merged run, and of a run and its rescorings keeps only the one scored by m's suite, or
+// else the run itself.
 func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []string) {
 	all, problems := manifests(folder, m)
 	parts := map[string]bool{m.RunID: true, cmp.Or(m.RescoredFrom, m.RunID): true}
@@ -110,8 +110,8 @@ func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []st
 	return runs[(excess+historyStep-1)/historyStep*historyStep:], problems
 }
 
-// manifests are those of the timed runs below a folder that began before that of m
-// and are like it. A run without a readable manifest is a problem.
+// manifests returns those of the runs below a folder that started before that of m and are
+// comparable. A run without a readable manifest is a problem.
 func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -151,12 +151,12 @@ func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []st
 	return all, problems
 }
 
-// problem is an error without the place the folder is in.
+// problem is the text of an error, without the path that leads to the run folder.
 func problem(dir string, err error) string {
 	return filepath.Base(dir) + ": " + strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
 }
 
-// timed says that a run has a place in time, and is a whole one that has ended.
+// timed says that a run has a start time, has ended, and is neither a shard nor a fork.
 func timed(m manifest.Manifest) bool {
 	_, err := time.Parse(time.RFC3339Nano, m.Started)
 	return err == nil && m.Status != "running" && m.Shard == "" && m.Fork == nil
@@ -168,9 +168,8 @@ func byTime(a, b manifest.Manifest) int {
 	return cmp.Or(s.Compare(t), cmp.Compare(a.RunID, b.RunID))
 }
 
-// sameTaskSet says that two runs can be in one trend: they are of one suite and have at
-// least nine of ten tasks in common. A run of a few tasks only says nothing about
-// the rate of all.
+// sameTaskSet says that two runs can be in one trend: they are of one suite and share at
+// least nine of ten tasks, because a rate of a few tasks is not comparable to that of all.
 func sameTaskSet(a, b manifest.Manifest) bool {
 	known := map[string]bool{}
 	for _, t := range a.Tasks {

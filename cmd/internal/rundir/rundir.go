@@ -70,9 +70,8 @@ func notFound(runs, name string, folders []string) error {
 	return fmt.Errorf("no run %q below %s; make one with: cupel run", name, runs)
 }
 
-// isRun says whether a folder is that of a run, and when its manifest was written. A
-// folder whose manifest was lost is one if it has a table: reading it says what is
-// missing.
+// isRun says whether a folder is a run folder, and when its manifest was written. A folder
+// with a table but no manifest is one: reading it reports what is missing.
 func isRun(dir string) (written time.Time, ok bool) {
 	for _, name := range []string{"run.json", "episodes.parquet", "turns.parquet", "tool_calls.parquet"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -82,7 +81,7 @@ func isRun(dir string) (written time.Time, ok bool) {
 	return written, false
 }
 
-// Open finds a run that has ended; its episodes are read as they are asked for.
+// Open finds a run that has ended. It reads the episodes only when they are iterated.
 func Open(runs, name string) (dir string, m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error], err error) {
 	if dir, err = Find(runs, name); err != nil {
 		return dir, m, nil, err
@@ -109,7 +108,7 @@ func Load(runs, name string) (string, manifest.Manifest, []ledger.Episode, error
 	return dir, m, rows, nil
 }
 
-// Unfinished says what to do about a run without a ledger.
+// Unfinished is the error about a run that has no ledger yet.
 func Unfinished(dir string, m manifest.Manifest) error {
 	return fmt.Errorf("run %s has not ended, so it has no ledger: if it was interrupted, resume with: %s", m.RunID, ResumeHint(dir))
 }
@@ -145,7 +144,7 @@ func Report(runs, name string, thresholds []string, candidates ...string) (strin
 	return dir, b.Report(), nil
 }
 
-// Only are the candidates of these names; all of them without names.
+// Only returns the candidates with these names, or all if there are no names.
 func Only(m manifest.Manifest, names []string) ([]manifest.Candidate, error) {
 	if len(names) == 0 {
 		return m.Candidates, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// ofAgent are the candidates of the strategy that names holds in place of a
-// candidate; none if it is one.
+// ofAgent returns the candidates of the strategy that names contains instead of a
+// candidate. It returns nil if the name is that of a candidate.
 func ofAgent(m manifest.Manifest, names []string) (all []string) {
 	if len(names) != 1 {
 		return nil

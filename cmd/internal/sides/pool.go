@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// OpenBaselines opens the runs that are the baseline, each RUN or RUN:CANDIDATE.
+// OpenBaselines opens the baseline runs, each RUN or RUN:CANDIDATE.
 func OpenBaselines(runs string, texts []string) (pool []Side, err error) {
 	for _, text := range texts {
 		b, err := Open(runs, text, nil)
@@ -21,7 +21,7 @@ func OpenBaselines(runs string, texts []string) (pool []Side, err error) {
 	return pool, nil
 }
 
-// checkPool says why several runs are not one baseline of the new run, all of it.
+// checkPool returns every reason why several runs cannot be pooled as one baseline.
 func checkPool(pool []Side, newRun Side, pairs []compare.Names) error {
 	if len(pool) == 1 {
 		return nil
@@ -29,7 +29,7 @@ func checkPool(pool []Side, newRun Side, pairs []compare.Names) error {
 	var errs []error
 	whole := manifestsOf(pool)
 	for i, b := range pool {
-		whole[i].Candidates = b.Ran // the digest of the configuration covers those that were not chosen, too
+		whole[i].Candidates = b.Ran // the configuration digest covers all candidates
 		if b.Selector != pool[0].Selector {
 			errs = append(errs, fmt.Errorf("baseline %s and %s: they name different candidates; name the same one, or none, for each",
 				selected(pool[0]), selected(b)))
@@ -48,7 +48,7 @@ func checkPool(pool []Side, newRun Side, pairs []compare.Names) error {
 	return nil
 }
 
-// selected names a run with the candidate that was named of it.
+// selected is the id of a run, with the candidate if the command line names one.
 func selected(s Side) string {
 	if s.Selector == "" {
 		return s.Manifest.RunID
@@ -56,7 +56,7 @@ func selected(s Side) string {
 	return s.Manifest.RunID + ":" + s.Selector
 }
 
-// manifestsOf are those of runs.
+// manifestsOf returns the manifests of runs.
 func manifestsOf(pool []Side) (list []manifest.Manifest) {
 	for _, s := range pool {
 		list = append(list, s.Manifest)

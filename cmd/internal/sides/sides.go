@@ -34,18 +34,18 @@ type Side struct {
 	Selector string
 	// Ran are all candidates of the run; Manifest has the chosen ones.
 	Ran []manifest.Candidate
-	// Chosen says that the caller named them; agent that it was by their strategy.
+	// Chosen says that the caller named candidates; agent that it named a strategy.
 	Chosen, agent bool
 }
 
-// runCandidate is RUN:CANDIDATE. Candidates are made of these characters only.
+// runCandidate matches RUN:CANDIDATE. Names of candidates have only these characters.
 var runCandidate = regexp.MustCompile(`^(.+):([a-z0-9._-]+)$`)
 
-// Open opens RUN or RUN:CANDIDATE; names are further candidates to choose.
+// Open opens RUN or RUN:CANDIDATE. names selects candidates of a RUN; nil selects all.
 func Open(runs, text string, names []string) (s Side, err error) {
 	run := text
 	if m := runCandidate.FindStringSubmatch(text); m != nil {
-		if _, err := os.Stat(filepath.Join(text, "run.json")); err != nil { // and no folder of this name
+		if _, err := os.Stat(filepath.Join(text, "run.json")); err != nil { // not a folder of this name
 			run, s.Selector, names = m[1], m[2], m[2:]
 		}
 	}
@@ -64,14 +64,14 @@ func Open(runs, text string, names []string) (s Side, err error) {
 	}
 	s.Chosen = len(names) > 0
 	for _, c := range s.Manifest.Candidates {
-		if c.Provider != model.Scripted || s.Chosen { // scripts prove the harness
+		if c.Provider != model.Scripted || s.Chosen { // scripts test cupel
 			s.Names = append(s.Names, c.Name)
 		}
 	}
 	return s, nil
 }
 
-// Pair pairs the candidates of a run with those of its baseline, or says why they
+// Pair pairs the candidates of a run with those of its baseline. Its error says why they
 // cannot be compared.
 func Pair(pool []Side, t Side, rules compare.Rules) ([]compare.Names, error) {
 	pairs, err := pairUp(pool[0], t)
@@ -87,7 +87,7 @@ func Pair(pool []Side, t Side, rules compare.Rules) ([]compare.Names, error) {
 	return pairs, nil
 }
 
-// Compare reads both sides.
+// Compare reads both sides and compares them.
 func Compare(pool []Side, t Side, pairs []compare.Names, rules compare.Rules) (none compare.Comparison, err error) {
 	builder := compare.NewBuilder(manifestsOf(pool), t.Manifest, pairs, rules)
 	for i, b := range pool {
@@ -101,7 +101,7 @@ func Compare(pool []Side, t Side, pairs []compare.Names, rules compare.Rules) (n
 	return builder.Comparison()
 }
 
-// each adds every episode of the run.
+// each calls add with every episode of the run.
 func (s Side) each(add func(ledger.EpisodeRows)) error {
 	for rows, err := range s.Episodes {
 		if err != nil {
@@ -112,14 +112,13 @@ func (s Side) each(add func(ledger.EpisodeRows)) error {
 	return nil
 }
 
-// pairUp pairs candidates: one of each side whatever they are called, else those of
-// one name.
+// pairUp pairs candidates of the same name, or, if each side has only one, these two.
 func pairUp(b, t Side) ([]compare.Names, error) {
 	if b.agent || t.agent {
 		return pairModels(b, t)
 	}
 	if sameFolder(b.Dir, t.Dir) && (len(b.Names) != 1 || len(t.Names) != 1 || b.Names[0] == t.Names[0]) {
-		return nil, exit.Usage(fmt.Errorf("run %s with itself: name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
+		return nil, exit.Usage(fmt.Errorf("cannot compare run %s with itself; name two of its candidates, as in RUN:%s RUN:OTHER; it has: %s",
 			t.Manifest.RunID, cmp.Or(strings.Join(t.Names[:min(1, len(t.Names))], ""), "ONE"), strings.Join(t.Names, ", ")))
 	}
 	if len(b.Names) == 1 && len(t.Names) == 1 {
@@ -141,15 +140,15 @@ func pairUp(b, t Side) ([]compare.Names, error) {
 	return pairs, nil
 }
 
-// sameFolder compares folders, not ids: nothing changed since a baseline elsewhere
-// gives the same id.
+// sameFolder compares folders, not ids, because equal replays in two folders have the
+// same id.
 func sameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// refuse says why two runs cannot be compared, all of it, and what to do.
+// refuse returns an error with every reason why two runs cannot be compared.
 func refuse(b, t Side, differences []compare.Difference, changed compare.Changed) error {
 	had := map[string]bool{}
 	for _, task := range b.Manifest.Tasks {
@@ -184,9 +183,9 @@ func refuse(b, t Side, differences []compare.Difference, changed compare.Changed
 	return exit.Usage(fmt.Errorf("these tasks changed since run %s, so a different outcome may not be caused by the candidate:\n%s", b.Manifest.RunID, strings.Join(lines, "\n")))
 }
 
-// withModelChanges adds to the manifest of a recorded or live run which of its models
-// had changed when it started: the run itself may have been too early to tell. Where
-// the history was changed, that is an error.
+// withModelChanges marks the models that had changed before a recorded or live run started,
+// because the run itself may have been too early to detect it. A damaged canary history is
+// an error.
 func withModelChanges(dir string, m manifest.Manifest) (manifest.Manifest, error) {
 	started, err := time.Parse(time.RFC3339Nano, m.Started)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestPairUp(t *testing.T) {
 		"none in common":                {side(a, false, "x", "y"), side(b, false, "z"), nil, "no candidate is in both runs"},
 		"nobody":                        {side(a, false), side(b, false, "z"), nil, "RUN-001 has none"},
 		"itself, two candidates":        {side(a, true, "x"), side(a, true, "y"), []compare.Names{{Baseline: "x", New: "y"}}, ""},
-		"itself":                        {side(a, false, "x", "y"), side(a, false, "x", "y"), nil, "with itself: name two of its candidates, as in RUN:x RUN:OTHER; it has: x, y"},
+		"itself":                        {side(a, false, "x", "y"), side(a, false, "x", "y"), nil, "with itself; name two of its candidates, as in RUN:x RUN:OTHER; it has: x, y"},
 		"itself, one candidate":         {side(a, true, "x"), side(a, true, "x"), nil, "with itself"},
 		"the same elsewhere is another": {side(a, false, "x"), side(b, false, "x"), []compare.Names{{Baseline: "x", New: "x"}}, ""},
 	} {

@@ -31,8 +31,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// Transcripts executes episodes of one run again, as they are asked for, to show what
-// was said in them. Nothing is opened before the first. It is for one goroutine; Close it.
+// Transcripts executes episodes of one run again, on demand, to get their prompts and
+// outputs. It opens nothing before the first. Use it in one goroutine, and Close it.
 type Transcripts struct {
 	redact   func(field, text string) string
 	ctx      context.Context // until a signal
@@ -42,9 +42,9 @@ type Transcripts struct {
 	load func(m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 	// Kept has the details that a replay has just kept; nil otherwise.
 	Kept *Kept
-	// Tasks are those of the run; read from its suite with the first episode if nil.
+	// Tasks are those of the run; if nil, the first episode reads them from its suite.
 	Tasks []goldens.Task
-	// Hurry executes nothing again: whoever interrupted the run waits for its end.
+	// Hurry executes nothing again, because the run was interrupted and should end soon.
 	Hurry bool
 
 	replayer *rerun.Replayer
@@ -57,14 +57,15 @@ type Transcripts struct {
 	last ledger.EpisodeRows // that next returned
 }
 
-// New makes the first Ctrl-C end the executions and the second the process.
+// New returns the transcripts of the run in dir. The first Ctrl-C ends the executions, the
+// second the process.
 func New(ctx context.Context, dir string, redact func(field, text string) string, load func(manifest.Manifest) (harness.Options, func(), error)) *Transcripts {
 	ctx, unnotify := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, unnotify)
 	return &Transcripts{redact: redact, ctx: ctx, unnotify: unnotify, dir: dir, load: load, cleanup: func() {}, stop: func() {}}
 }
 
-// Close lets go of suite, ledger and signals, and says if a signal came before.
+// Close releases suite, ledger and signals. It returns an error if a signal arrived before.
 func (d *Transcripts) Close() error {
 	err := d.ctx.Err()
 	d.unnotify()
@@ -95,7 +96,7 @@ func (d *Transcripts) Episode(e model.Episode) (transcript.Detail, bool) {
 	return d.Of(rows)
 }
 
-// Find reads on in the ledger to an episode, from its beginning if it is not ahead.
+// Find reads forward in the ledger to an episode, and from the start if it is behind.
 func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
 	if d.next != nil && k.Compare(d.last.Episode.Key) < 0 {
 		d.stop()
@@ -119,8 +120,8 @@ func (d *Transcripts) Find(k ledger.Key) (ledger.EpisodeRows, bool) {
 	return d.last, d.last.Episode.Compare(k) == 0
 }
 
-// Of is the detail of the episode with these rows; ok is false, and Missing says
-// why, where it cannot be had or is not what the rows say.
+// Of returns the detail of the episode with these rows. ok is false, and Missing says why,
+// if the episode cannot be executed again or differs from its rows.
 func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	if !d.opened {
 		if err := d.Open(); err != nil {
@@ -139,8 +140,7 @@ func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	return detail, true
 }
 
-// Open loads what executing episodes takes. Of does so by itself, and then says of each
-// episode what is missing.
+// Open loads the suite and the cassettes. Of calls it, and reports its error as Missing.
 func (d *Transcripts) Open() error {
 	d.opened = true
 	m, err := manifest.Read(d.dir)
@@ -157,8 +157,8 @@ func (d *Transcripts) Open() error {
 	return err
 }
 
-// whyMissing is the same for all episodes with the same reason: where they differ,
-// "cupel show" says more.
+// whyMissing is the reason in general terms, so that a report groups equal reasons;
+// "cupel show" has the details.
 func whyMissing(err error) string {
 	var no *rerun.NoReplayError
 	if !errors.As(err, &no) {
@@ -166,11 +166,11 @@ func whyMissing(err error) string {
 	}
 	switch no.Kind {
 	case rerun.KindLive:
-		return "the run was live: nothing of its texts was kept"
+		return "a live run stores no prompts or replies"
 	case rerun.KindLost:
-		return "an episode without a result is on no cassette"
+		return "an episode without a result has no cassette"
 	case rerun.KindGone:
-		return "suite or configuration do not have the episode any more"
+		return "the suite or the configuration no longer has the episode"
 	case episode.KindCassetteMissing:
 		return "there is no cassette"
 	case episode.KindCassetteCorrupt:
@@ -179,15 +179,14 @@ func whyMissing(err error) string {
 	return "the re-execution differs: suite, code or cassette changed since the run"
 }
 
-// firstLine is the beginning of an error's text.
+// firstLine is the first line of an error, bounded and without credentials.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return (*secrets.Finder)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
 }
 
-// Kept are the details of the first episodes of a replay in progress, so that its report
-// need not execute them again. Its methods may be called concurrently while the run is in
-// progress.
+// Kept has the details of the first episodes of a replay in progress, so that its report
+// need not execute them again. Its methods may be called concurrently.
 type Kept struct {
 	redact func(field, text string) string
 	mu     sync.Mutex
@@ -195,10 +194,10 @@ type Kept struct {
 	by     map[string]transcript.Detail
 }
 
-// maxKeptDetails bounds them all together, in bytes of text.
+// maxKeptDetails bounds all details together, in bytes of text.
 const maxKeptDetails = 32 << 20
 
-// NewKept keeps nothing yet. redact takes credentials out of texts.
+// NewKept returns an empty Kept. redact removes credentials from texts.
 func NewKept(redact func(field, text string) string) *Kept {
 	return &Kept{redact: redact, left: maxKeptDetails, by: map[string]transcript.Detail{}}
 }
@@ -219,7 +218,7 @@ func (k *Kept) Keep(rows ledger.EpisodeRows, traces []episode.Trace) {
 	k.by[rows.Episode.EpisodeID] = detail
 }
 
-// Of is the detail of the episode with this id, if it was kept. A nil Kept has none.
+// Of returns the detail of the episode with this id, if it was kept. A nil Kept is empty.
 func (k *Kept) Of(id string) (d transcript.Detail, ok bool) {
 	if k != nil {
 		d, ok = k.by[id]
@@ -234,14 +233,14 @@ const (
 	maxChanges    = 50 // lines
 )
 
-// detailBuilder keeps to the bounds.
+// detailBuilder builds a detail within the bounds.
 type detailBuilder struct {
 	d      transcript.Detail
 	redact func(field, text string) string
 	left   int             // bytes
-	shown  map[string]bool // lines of prompts of earlier turns
-	now    []string        // those of this one
-	system string          // the last one, as it was
+	shown  map[string]bool // prompt lines of earlier turns
+	now    []string        // prompt lines of this turn
+	system string          // system prompt of the turn before
 	early  []transcript.DetailUpdate
 }
 
@@ -249,7 +248,7 @@ func newDetailBuilder(redact func(field, text string) string) *detailBuilder {
 	return &detailBuilder{redact: redact, left: maxDetail, shown: map[string]bool{}}
 }
 
-// detail turns what happened in an episode into what a report shows of it.
+// detail converts the traces of an episode to the detail that a report shows.
 func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 	for _, t := range sortByTurn(traces) {
 		switch {
@@ -278,8 +277,8 @@ func (b *detailBuilder) detail(traces []episode.Trace) transcript.Detail {
 	return b.d
 }
 
-// sortByTurn puts what happened into the order of the ledger: turns by their number, each
-// with what followed it. Turns that are in flight together end in another order.
+// sortByTurn sorts traces by the number of their turn, as in the ledger: parallel turns
+// end in another order.
 func sortByTurn(traces []episode.Trace) []episode.Trace {
 	turns, turn := map[int32][]episode.Trace{}, int32(0)
 	for _, t := range traces {
@@ -332,8 +331,7 @@ func (b *detailBuilder) turn(t episode.Trace) {
 	b.d.Turns = append(b.d.Turns, turn)
 }
 
-// fresh are the lines of a message that no earlier turn had, and how many others
-// there are.
+// fresh returns the lines of a message that no earlier turn had, and the number of others.
 func (b *detailBuilder) fresh(text string) (string, int) {
 	var lines []string
 	same := 0
@@ -348,7 +346,7 @@ func (b *detailBuilder) fresh(text string) (string, int) {
 	return strings.Join(lines, ""), same
 }
 
-// seen ends the prompt of a turn.
+// seen marks the lines of the turn's prompt as shown.
 func (b *detailBuilder) seen() {
 	for _, line := range b.now {
 		b.shown[line] = true
@@ -378,7 +376,7 @@ func (b *detailBuilder) step(t episode.Trace) transcript.DetailStep {
 
 func (b *detailBuilder) text(field, s string) string { return b.cut(b.redact(field, s)) }
 
-// cut keeps a text within the bounds, and says what is missing.
+// cut shortens a text to the bounds and says how many bytes are missing.
 func (b *detailBuilder) cut(s string) string {
 	limit := max(min(maxDetailText, b.left), 0)
 	if len(s) > limit {

@@ -65,7 +65,7 @@ func TestDetailOfTurnsAtOnce(t *testing.T) {
 // What cannot be shown says why, without names that differ between episodes.
 func TestWhyMissing(t *testing.T) {
 	for kind, want := range map[string]string{
-		rerun.KindLive: "was live", rerun.KindLost: "without a result", episode.KindCassetteCorrupt: "cannot be trusted",
+		rerun.KindLive: "live run", rerun.KindLost: "without a result", episode.KindCassetteCorrupt: "cannot be trusted",
 	} {
 		require.Contains(t, whyMissing(fmt.Errorf("x: %w", &rerun.NoReplayError{Kind: kind, Err: errors.New("G01: secret place")})), want)
 	}
