@@ -37,7 +37,7 @@ var causes = []struct {
 	{regexp.MustCompile(`^max_tool_calls`), "used up its tool calls"},
 	{regexp.MustCompile(`^max_steps`), "used up its steps"},
 	{regexp.MustCompile(`(^|after )error (\S+) of (\S+?)(,|$)`), "${1}error $2 from $3$4"},
-	{regexp.MustCompile(`^rejected (\S+) of (\S+?),`), "$2 rejected the call ($1),"},
+	{regexp.MustCompile(`^rejected (\S+) of (\S+?),`), "call of $2 rejected ($1),"},
 	{regexp.MustCompile(`, answered all the same$`), ", then answered anyway"},
 	{regexp.MustCompile(`, blamed the input$`), ", then rejected the request"},
 	{regexp.MustCompile(`, (asked the user|gave up)$`), ", then $1"},

@@ -24,7 +24,8 @@ func failureSection(r model.Report, linked map[int]string) Section {
 	}
 	failed := unsolvedEpisodes(r)
 	s.Count = fmt.Sprintf(" (%s of %s)", words.Thousands(int64(failed)), words.Plural(len(r.Episodes), "episode"))
-	s.Intro = "Failed episodes grouped by cause, largest group first. The example is the shortest episode of each group."
+	s.Intro = "Failed episodes grouped by cause, largest group first. The example is the shortest episode of each group. " +
+		"Kinds: contract means unusable outputs, answer a wrong answer, trajectory wrong tool calls or a wrong ending, budget too many steps, calls, tokens or time, and tool handling that the agent did not cope with a failing tool."
 	s.Fold = "Failures by cause: " + words.Plural(failed, "episode") + " not solved, " + words.Plural(len(r.Clusters), "group")
 	s.Tables = []Table{clusterTable(r, linked)}
 	return s

@@ -90,7 +90,7 @@ func when(r model.Report) string {
 	}
 	revision := ""
 	if m.SuiteDigest != "" {
-		revision = "suite revision " + words.Brief(m.SuiteDigest, 12)
+		revision = "suite revision " + words.Brief(m.SuiteDigest, 13)
 	}
 	return words.Join(" · ", text, spent, strings.TrimSuffix(revision, "…"))
 }

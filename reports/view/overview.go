@@ -120,7 +120,8 @@ func nothing(text string) bool {
 func overviewSection(r model.Report) Section {
 	s := Section{
 		ID: "overview", Title: "Measurements", Fold: "Measurements", First: true,
-		Intro: "Rates cover scored episodes; episodes without a result are counted separately. A cost without a known price is shown as unknown. Measurements that are zero for all candidates are left out.",
+		Intro: "Rates cover scored episodes; episodes without a result are counted separately. A cost without a known price is shown as unknown. Measurements that are zero for all candidates are left out. " +
+			"Thrash: the agent repeats a call. Stall: it only asks questions. Brier score: the mean squared error of the stated confidence; 0 is best, 0.25 is what always stating 50% gets.",
 	}
 	for _, group := range measures(r.Candidates) {
 		t := Table{Label: group.name, Caption: group.name, Titled: true, Columns: []Column{{Name: "Candidate", Head: true, Mark: "bdi"}}}
