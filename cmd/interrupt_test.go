@@ -77,8 +77,8 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 		sig   syscall.Signal
 		words []string
 	}{
-		"Ctrl-C":                   {"30", syscall.SIGINT, []string{running}},
-		"SIGTERM":                  {"30", syscall.SIGTERM, []string{running}},
+		"Ctrl-C":                   {"10", syscall.SIGINT, []string{running}},
+		"SIGTERM":                  {"10", syscall.SIGTERM, []string{running}},
 		"Ctrl-C twice":             {"0.001", syscall.SIGINT, []string{"", stopping}},
 		"SIGTERM twice":            {"0.001", syscall.SIGTERM, []string{"", stopping}},
 		"twice with some finished": {"2", syscall.SIGINT, []string{running, stopping}},

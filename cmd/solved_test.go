@@ -106,8 +106,8 @@ func TestSolvedIsTheSameEverywhere(t *testing.T) {
 		require.Equal(t, []int{solved, scored - solved}, []int{r.Outcomes.Solved, r.Outcomes.Failed})
 		require.Equal(t, []int{4, 10, 8}, []int{c.ExpectedStops, c.Criteria[3].N, c.Criteria[2].N}, "stops count in neither steps nor questions, expected questions only in steps")
 		text := cupel(exit.Inconclusive, "gate", dir)
-		require.Contains(t, text, "tasks solved 63.6%")
-		require.Regexp(t, `4 solved episodes excluded: the task expects a\s+stop\.`, text)
+		require.Regexp(t, `tasks solved +63.6%`, text)
+		require.Regexp(t, `4\s+solved\s+episodes\s+excluded:\s+the\s+task\s+expects\s+a\s+stop\.`, text)
 	})
 	t.Run("JUnit", func(t *testing.T) {
 		var got struct {
