@@ -156,7 +156,7 @@ func TestNarrow(t *testing.T) {
 		{"another suite", selectFlags{changedSince: "other"}, nil, "--changed-since: run other is of suite other, not of suite s", exit.BadUsage},
 		{"a fork's run", selectFlags{failedIn: "fork"}, nil, "--failed-in: run fork is a fork", exit.BadUsage},
 		{"a fork", selectFlags{failedIn: "fine"}, &harness.Fork{}, "remove one of them", exit.BadUsage},
-		{"no digests", selectFlags{changedSince: "old"}, nil, "--changed-since: run old does not say", exit.BadUsage},
+		{"no digests", selectFlags{changedSince: "old"}, nil, "--changed-since: run old was made by an older cupel", exit.BadUsage},
 		{"not ended", selectFlags{failedIn: "open"}, nil, "--failed-in: run open has not ended", exit.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
