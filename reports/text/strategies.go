@@ -130,7 +130,9 @@ func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
 	} else {
 		b.WriteByte('\n')
 		wrapped(b, "strategies: ", view.WinLegend+"; a win is marked *", width)
-		b.WriteString(stackedBoard(view.WinTables(s)[0], screen) + "\n")
+		for _, t := range view.WinTables(s)[:min(1, len(view.WinTables(s)))] { // none without a pair
+			b.WriteString(stackedBoard(t, screen) + "\n")
+		}
 		for _, c := range contests[:min(len(contests), view.MaxContestLines)] {
 			wrapped(b, "strategies: ", c.Name()+": "+view.Answer(c), width)
 		}
