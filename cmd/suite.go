@@ -171,7 +171,8 @@ solutions of playbook.yaml. Details: docs/suites.md.`,
 			if n := len(warnings); n > 0 {
 				result = fmt.Sprintf("no errors, %s", console.Count(n, "warning"))
 			}
-			_, err = fmt.Fprintf(p.stdout, "%s: %s; %d tools, %d candidates, %s: %s\n", suite.Path, taskCount(suite), len(suite.Tools), len(suite.Candidates), solved, result)
+			_, err = fmt.Fprintf(p.stdout, "%s: %s; %s, %s, %s: %s\n", suite.Path, taskCount(suite),
+				console.Count(len(suite.Tools), "tool"), console.Count(len(suite.Candidates), "candidate"), solved, result)
 			return err
 		},
 	}

@@ -161,22 +161,26 @@ const maxSurvivors = 50
 // printProof prints the result of proving a suite.
 func (p *process) printProof(r proved) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(p.stdout, format+"\n", args...) }
-	tried, excluded, idle, unsolved := 0, 0, 0, 0
+	tried, excluded, noOps, unsolved := 0, 0, 0, 0
 	for _, t := range r.Tasks {
 		if t.Unproved == "" {
 			tried += len(r.Strategies) - len(t.Excluded)
 		}
 		excluded += len(t.Excluded)
 		unsolved += len(t.Unsolved)
-		idle += len(t.Nop)
+		noOps += len(t.Nop)
 	}
 	line("%s: %s; strategies: %s", r.Suite, console.Count(len(r.Tasks), "task"), strings.Join(r.Strategies, ", "))
 	line("  solutions      %d of %s of task and strategy accepted", tried-unsolved, console.Count(tried, "pair"))
 	if excluded > 0 {
 		line("  excluded       %s that cannot work", console.Count(excluded, "pair"))
 	}
-	line("  doing nothing  accepted in %s", console.Count(idle, "pair"))
-	line("  mutants        %d of %d refused: %.1f%%", r.Killed, r.Mutants, 100*r.Score)
+	line("  doing nothing  accepted in %s", console.Count(noOps, "pair"))
+	if r.Mutants == 0 {
+		line("  mutants        none to refuse")
+	} else {
+		line("  mutants        %d of %d refused: %.1f%%", r.Killed, r.Mutants, 100*r.Score)
+	}
 	line("                 not counted: %d that come to the same as another, %d excused", r.Same, r.Equivalent)
 	p.printSurvivors(r)
 	for _, f := range r.Failures {
