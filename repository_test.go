@@ -131,7 +131,7 @@ var arrows = map[string][]string{
 	"reports/transcript":    {"harness/ledger", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
-	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple"},
+	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
 	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},
 	"reports/failure":       {"agent/invisible", "harness/ledger", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},

@@ -183,8 +183,9 @@ type comparing struct {
 	oneRun bool
 	// replay says that both sides of every pair with a result are one recording.
 	replay bool
-	// predicate is the sentence without its subject.
-	predicate string
+	// short is the reason of the verdict for the headline, better the improvement of a pass;
+	// empty if there is none.
+	short, better string
 }
 
 // compare measures one pair.

@@ -81,7 +81,7 @@ func TestSameRunBothSides(t *testing.T) {
 	require.InDelta(t, -1.0/3, *metric(c.Pairs[0], "solved").Effect, 1e-15)
 	require.Equal(t, stat.Inconclusive, c.Pairs[1].Verdict, "thirty tasks without a change rule out little")
 	require.Equal(t, stat.Fail, c.Verdict)
-	require.Contains(t, c.Headline, "Regression: b solves 33.3 points fewer than a (a 100%, b 66.7%, over 30 tasks; adjusted p ")
+	require.Contains(t, c.Headline, "Regression: 33.3 points fewer tasks solved (b)")
 	require.Equal(t, []Names{{"a", "b"}, {"baseline", "new"}}, []Names{c.Pairs[0].Labels, c.Pairs[1].Labels})
 	require.False(t, c.OneRun, "a run is also compared with itself")
 }
@@ -89,7 +89,7 @@ func TestSameRunBothSides(t *testing.T) {
 func TestNoPairs(t *testing.T) {
 	c := finished(NewBuilder([]manifest.Manifest{{}}, manifest.Manifest{}, nil, Rules{}))
 	require.Equal(t, stat.Inconclusive, c.Verdict)
-	require.Equal(t, "Inconclusive: no candidates to compare.", c.Headline)
+	require.Equal(t, "Inconclusive: no candidates to compare", c.Headline)
 	data, err := json.Marshal(c)
 	require.NoError(t, err)
 	require.Contains(t, string(data), `"differences":[]`, "empty lists, no nulls")
@@ -123,7 +123,8 @@ func TestSameRecordings(t *testing.T) {
 	}
 	c := compared(taped(false), taped(false), Rules{MaxSteps: 0.1})
 	require.Equal(t, stat.Pass, c.Verdict)
-	require.Equal(t, "No regression: a does not differ from the baseline: both replay the same recordings, and no gating metric differs.", c.Headline)
+	require.Equal(t, "No regression: both replay the same recordings", c.Headline)
+	require.Equal(t, "The new run is unchanged: both sides replay the same recordings and no gating metric differs.", c.Pairs[0].Sentence)
 	require.Contains(t, c.Pairs[0].Metrics[0].Power, "nothing about new recordings")
 	c = compared(taped(false), taped(true), Rules{})
 	require.Equal(t, stat.Inconclusive, c.Verdict, "one of five: worse or not, it is not shown")
@@ -151,7 +152,7 @@ func TestSeveralPairsShareTheLevel(t *testing.T) {
 	require.InDelta(t, 10*10.0/9/128, *p.Adjusted, 1e-15)
 	require.Equal(t, stat.Inconclusive, p.Verdict)
 	require.Equal(t, stat.Inconclusive, c.Verdict)
-	require.Contains(t, c.Headline, "; and 9 more of 10 candidates.")
+	require.Contains(t, c.Headline, "(b and 9 more of 10 candidates)")
 }
 
 func TestKnownFlakyTasks(t *testing.T) {

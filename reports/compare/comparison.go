@@ -32,7 +32,7 @@ type Comparison struct {
 	// of the margin is ruled out, NoRegression if for the others one of Rules.Detectable
 	// would have been detected, else Inconclusive.
 	Verdict stat.Verdict `json:"verdict"`
-	// Headline says the verdict and its first reason in one line.
+	// Headline is the verdict in a few words: "Regression: 9.4 points fewer tasks solved".
 	Headline string `json:"headline"`
 	// OneRun says that every pair is of two candidates of one run.
 	OneRun bool `json:"one_run"`
@@ -85,7 +85,8 @@ type Pair struct {
 	Baseline manifest.Candidate `json:"baseline"`
 	New      manifest.Candidate `json:"new"`
 	Verdict  stat.Verdict       `json:"verdict"`
-	// Sentence says the verdict and its reason, of the new side.
+	// Sentence gives the figures of the metric that decided, and why the verdict is what
+	// it is: one to three sentences.
 	Sentence string `json:"sentence"`
 	// Metrics are the gating ones first.
 	Metrics []Metric `json:"metrics"`
@@ -146,6 +147,9 @@ type Metric struct {
 	Test string `json:"test"`
 	// Verdict is not_judged for a metric that does not gate.
 	Verdict stat.Verdict `json:"verdict"`
+	// Improved says that a gating metric is significantly better: by the two-sided p,
+	// adjusted for all gating metrics, and by the interval. It changes no verdict.
+	Improved bool `json:"improved"`
 	// Power says what loss these numbers could have detected, and what more would take.
 	Power string `json:"power"`
 	// Note is empty or says what was left out.

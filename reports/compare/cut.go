@@ -1,5 +1,7 @@
 package compare
 
+import "github.com/cupel-eval/cupel/reports/words"
+
 // cutBaseline says that a baseline run ended before its plan; empty if none did. What
 // it has no result of may be what got worse, so no comparison with it passes.
 func (b *Builder) cutBaseline(p *comparing) string {
@@ -11,7 +13,7 @@ func (b *Builder) cutBaseline(p *comparing) string {
 		case m.Status == "running" || m.Status == "failed":
 			return "the status of " + p.run(p.Labels.Baseline) + " is " + m.Status
 		case left > 0:
-			return plural(left, "planned episode") + " of " + p.side(p.Labels.Baseline) + " have not been run"
+			return words.Plural(left, "planned episode") + " of " + p.side(p.Labels.Baseline) + " have not been run"
 		}
 	}
 	for i := range p.tasks {

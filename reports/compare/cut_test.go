@@ -45,7 +45,8 @@ func TestCutBaselineNeverPasses(t *testing.T) {
 				return
 			}
 			require.Equal(t, stat.Inconclusive, got.Verdict)
-			require.Contains(t, got.Headline, "cannot pass: "+c.why)
+			require.Equal(t, "Inconclusive: "+c.why, got.Headline)
+			require.Contains(t, got.Pairs[0].Sentence, "A pass is not possible: "+c.why)
 		})
 	}
 }

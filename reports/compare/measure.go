@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // measure is one way to look at an episode.
@@ -89,6 +90,8 @@ type measured struct {
 	// data.
 	level float64
 	look  stat.Look
+	// better is the one-sided p of a change for the better, of a gating metric.
+	better float64
 	// worst and best have values for the lost pairs; nil where none is lost, and best
 	// unless more were than max_infra. hidden says that the verdict is inconclusive only
 	// because of these.
@@ -190,10 +193,10 @@ func (m *measured) gather(def *measure, tasks []joined) {
 	}
 	m.Clusters, m.single = len(m.sides), most == 1
 	if apart > 0 {
-		m.note(plural(apart, "episode") + " of known-flaky tasks left out.")
+		m.note(words.Plural(apart, "episode") + " of known-flaky tasks left out.")
 	}
 	if unknown > 0 {
-		m.note(plural(unknown, "paired episode") + " " + def.excludeReason + ": unknown, which is never zero.")
+		m.note(words.Plural(unknown, "paired episode") + " " + def.excludeReason + ": unknown, which is never zero.")
 		m.sides, m.N, m.Clusters = nil, 0, 0
 	}
 }
@@ -247,9 +250,9 @@ func (m *measured) test() {
 	}
 	m.P = &p.two
 	if m.Gates {
-		m.P = &p.high
+		m.P, m.better = &p.high, p.low
 		if m.HigherIsBetter {
-			m.P = &p.low
+			m.P, m.better = &p.low, p.high
 		}
 		m.Test += ", one-sided for the worse"
 	}
@@ -283,7 +286,7 @@ func (m *measured) mcNemar() {
 		}
 	}
 	if p, ok := stat.McNemar(broken, fixed); ok {
-		m.note("McNemar's exact test, two-sided: " + strconv.Itoa(broken) + " broken, " + strconv.Itoa(fixed) + " fixed, p " + pValue(p) + ".")
+		m.note("McNemar: " + strconv.Itoa(broken) + " broken, " + strconv.Itoa(fixed) + " fixed, p " + chance(p) + ".")
 	}
 }
 

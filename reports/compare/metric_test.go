@@ -198,7 +198,7 @@ func TestSingleTrialsAreMcNemar(t *testing.T) {
 	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	two, _ := stat.McNemar(9, 2)
 	require.InDelta(t, two/2, *m.P, 1e-15)
-	require.Contains(t, m.Note, "McNemar's exact test, two-sided: 9 broken, 2 fixed, p 0.065.")
+	require.Contains(t, m.Note, "McNemar: 9 broken, 2 fixed, p = 0.065.")
 	m = metric(compared(newer, base, Rules{}).Pairs[0], "solved")
 	require.InDelta(t, 1-two/2, *m.P, 1e-15, "the better side")
 	m = metric(compared(plan{candidate: "a", tasks: 40, trials: 2}, plan{candidate: "b", tasks: 40, trials: 2}, Rules{}).Pairs[0], "solved")
@@ -211,7 +211,7 @@ func TestManyTasksGoByT(t *testing.T) {
 	m := metric(compared(base, newer, Rules{}).Pairs[0], "solved")
 	require.Contains(t, m.Test, "t test of the change")
 	broken, fixed := 0, 0
-	_, err := fmt.Sscanf(m.Note, "McNemar's exact test, two-sided: %d broken, %d fixed", &broken, &fixed)
+	_, err := fmt.Sscanf(m.Note, "McNemar: %d broken, %d fixed", &broken, &fixed)
 	require.NoError(t, err)
 	exact, _ := stat.McNemar(broken, fixed)
 	require.InEpsilon(t, exact/2, *m.P, 0.1)
@@ -266,7 +266,7 @@ func TestPower(t *testing.T) {
 	for power(0.05, tasks) < 0.8 {
 		tasks++
 	}
-	require.Contains(t, m.Power, "These 30 tasks would have detected a loss of "+points(*m.Detectable)+" with 80% power.")
+	require.Contains(t, m.Power, "With 30 tasks the test detects a loss of "+points(*m.Detectable)+" with 80% power.")
 	said := 0
 	_, err := fmt.Sscanf(m.Power[strings.Index(m.Power, "takes ")+6:], "%d such tasks", &said)
 	require.NoError(t, err)

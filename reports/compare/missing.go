@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // skipped are the changed tasks that the rules leave out.
@@ -16,7 +16,7 @@ func (b *Builder) skipped(c *Comparison) map[string][]string {
 	}
 	skip := b.changed(b.baseline().manifest, b.new.manifest)
 	if len(skip) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s left out, because they changed between the runs: %s.", plural(len(skip), "task"), some(slices.Sorted(maps.Keys(skip)))))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s left out, because they changed between the runs: %s.", words.Plural(len(skip), "task"), some(slices.Sorted(maps.Keys(skip)))))
 	}
 	return skip
 }
@@ -49,7 +49,7 @@ func (b *Builder) missing(p *comparing) {
 	}
 	p.resume = slices.Sorted(maps.Keys(resume))
 	if left := p.New.Planned - b.new.candidates[p.names.New].episodes(); left > 0 && p.cut == "" {
-		p.cut = plural(left, "planned episode") + " of " + p.side(p.Labels.New) + " have not been run"
+		p.cut = words.Plural(left, "planned episode") + " of " + p.side(p.Labels.New) + " have not been run"
 	}
 	switch m := b.new.manifest; {
 	case m.Stopped != "":
@@ -61,17 +61,8 @@ func (b *Builder) missing(p *comparing) {
 		p.cut = b.cutBaseline(p)
 	}
 	if most := b.new.manifest.Acceptance.Resolved().MaxInfra; float64(len(p.lost)) > most*float64(planned) {
-		p.gap = fmt.Sprintf("%d of %s lost to infrastructure or harness errors on one side or both, more than the %s of max_infra", len(p.lost), plural(planned, "pair"), percent(most))
+		p.gap = fmt.Sprintf("%d of %s without a result, more than the %s of max_infra", len(p.lost), words.Plural(planned, "pair"), percent(most))
 	}
-}
-
-// unseen says which pairs have no result, and how to get one.
-func (p *comparing) unseen() string {
-	commands := make([]string, len(p.resume))
-	for i, run := range p.resume {
-		commands[i] = "cupel run --resume " + run
-	}
-	return fmt.Sprintf("%s without a result (%s; run them with %s)", plural(len(p.lost), "pair"), some(p.lost), strings.Join(commands, " and "))
 }
 
 // extreme measures the gating metrics with values for the lost episodes that make the new
@@ -153,7 +144,7 @@ func (b *Builder) noteKnown(c *Comparison, all []comparing) {
 	used := map[string]bool{}
 	for i := range all {
 		if p := &c.Pairs[i]; p.Known > 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s of known-flaky tasks reported, but left out of gating metrics.", p.New.Name, plural(p.Known, "paired episode")))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s: %s of known-flaky tasks reported, but left out of gating metrics.", p.New.Name, words.Plural(p.Known, "paired episode")))
 		}
 		for k := range all[i].tasks {
 			if f := all[i].tasks[k].known; f != nil {

@@ -3,37 +3,49 @@ package compare
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // amount is a size of a metric's change, without its sign.
 func (m *Metric) amount(v float64) string {
-	v = math.Abs(v)
-	switch m.Unit {
-	case unitShare:
+	if v = math.Abs(v); m.Unit == unitShare {
 		return points(v)
-	case unitCost:
-		return "$" + digits(v/1e9)
-	case unitTime:
-		return digits(v/1e3) + " ms"
 	}
-	return digits(v) + " " + m.Unit
+	return m.value(v)
 }
 
 // value is a value of a metric on one side.
 func (m *Metric) value(v float64) string {
-	if m.Unit == unitShare {
-		return percent(v)
+	if text := words.InUnit(m.Unit, &v); m.Unit != "steps" {
+		return text
+	} else if text == "1" {
+		return "1 step"
+	} else {
+		return text + " steps"
 	}
-	return m.amount(v)
+}
+
+// change is a signed change of a metric with its 95% interval.
+func (m *Metric) change() string {
+	text := words.Signed(m.Unit, m.Effect)
+	if m.Unit == unitShare {
+		text += " points"
+	} else if m.Relative != nil {
+		text = words.Signed(unitShare, m.Relative) + "%"
+	}
+	if m.Interval != nil {
+		text += " (95% CI " + words.SpanOf(m.Unit, m.Interval) + ")"
+	}
+	return text
 }
 
 // points is a difference of shares, in percentage points.
 func points(v float64) string {
-	s := trimmed(100*v, 1)
+	s := words.Trimmed(100*v, 1)
 	if s == "0" && v > 0 {
-		s = digits(100 * v)
+		s = words.Significant(100 * v)
 	}
 	if s == "1" {
 		return "1 point"
@@ -42,40 +54,15 @@ func points(v float64) string {
 }
 
 // percent is a share with one decimal, and none where it is whole.
-func percent(v float64) string { return trimmed(100*v, 1) + "%" }
+func percent(v float64) string { return words.Trimmed(100*v, 1) + "%" }
 
-func trimmed(v float64, decimals int) string {
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+// chance is a p-value with its sign: "= 0.013", "< 0.0001".
+func chance(p float64) string {
+	if text := words.Chance(&p); strings.HasPrefix(text, "<") {
+		return text
+	} else {
+		return "= " + text
 	}
-	if s == "-0" {
-		return "0"
-	}
-	return s
-}
-
-// digits is v with three significant digits, in plain decimals.
-func digits(v float64) string {
-	if v == 0 || math.Abs(v) >= 1000 {
-		return trimmed(v, 0)
-	}
-	return trimmed(v, max(0, 2-int(math.Floor(math.Log10(math.Abs(v))))))
-}
-
-// pValue is p with two significant digits.
-func pValue(p float64) string {
-	if p < 1e-4 {
-		return "below 0.0001"
-	}
-	return trimmed(p, 1-int(math.Floor(math.Log10(p))))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // some lists the first few names: "a, b and 3 more".

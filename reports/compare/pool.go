@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // CheckPool says why runs are not of one unchanged configuration and so no one
@@ -39,7 +40,7 @@ func CheckPool(baselines []manifest.Manifest, candidates []string) error {
 			}
 		}
 		if parts := changed(first, m); len(parts) > 0 {
-			bad("%s changed between them; pool only runs of one suite", plural(len(parts), "task"))
+			bad("%s changed between them; pool only runs of one suite", words.Plural(len(parts), "task"))
 		}
 		if sameCandidates(first, m) && first.Seed == m.Seed && first.ConfigDigest != m.ConfigDigest {
 			bad("the policy was changed between them; pool only runs of one configuration")

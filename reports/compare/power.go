@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // often is the power that sizes are given for.
@@ -15,23 +16,23 @@ const often = 0.8
 // detect or to rule out one of the margin.
 func (m *measured) power(alpha float64) {
 	if m.replay {
-		m.Power = "Both sides replay the same recordings, and nothing differs: this says nothing about new recordings."
+		m.Power = "Both sides replay the same recordings and nothing differs, which says nothing about new recordings."
 		return
 	}
 	if m.Clusters < 2 {
-		m.Power = "All of one task: at least two are needed to know a spread."
+		m.Power = "All pairs are of one task. A test needs at least two tasks."
 		return
 	}
 	var said []string
 	if m.RuledOut != nil && m.Verdict == stat.Pass {
-		said = append(said, "A loss of "+m.amount(*m.RuledOut)+" or more is ruled out at "+percent(1-alpha)+".")
+		said = append(said, words.UpperFirst(m.ruledOut())+" is ruled out at "+percent(1-alpha)+".")
 	}
 	n := m.finder()
 	if least, ok := n.detectable(); ok {
 		m.Detectable = &least
-		said = append(said, "These "+plural(m.Clusters, "task")+" would have detected a loss of "+m.amount(*m.Detectable)+" with 80% power.")
+		said = append(said, "With "+words.Plural(m.Clusters, "task")+" the test detects a loss of "+m.amount(*m.Detectable)+" with 80% power.")
 	} else {
-		said = append(said, "These "+plural(m.Clusters, "task")+" could not have detected any loss.")
+		said = append(said, "With "+words.Plural(m.Clusters, "task")+" the test cannot detect any loss.")
 	}
 	if m.Verdict == stat.Inconclusive || m.Verdict == stat.NoRegression {
 		if m.Detectable == nil || *m.Detectable > *m.Margin {
@@ -49,9 +50,9 @@ func (m *measured) toDetect(n finder) string {
 	if !ok {
 		return text + " more than a million such tasks."
 	}
-	text += " " + plural(tasks, "such task")
+	text += " " + words.Plural(tasks, "such task")
 	if trials, ok := m.trials(n); ok {
-		text += ", or " + plural(trials, "trial") + " of each"
+		text += ", or " + words.Plural(trials, "trial") + " of each"
 	}
 	return text + "."
 }

@@ -99,6 +99,28 @@ func decide(all []comparing, rules Rules) error {
 		m.level = m.look.Level(rules.Alpha * weights[i] / sum)
 		m.decide(rules)
 	}
+	return improved(family, weights, rules.Alpha)
+}
+
+// improved marks the metrics that are significantly better, also in the worst case of the
+// lost pairs: by the two-sided p, adjusted as those for the worse are, and by the interval.
+func improved(family []*measured, weights []float64, alpha float64) error {
+	p := make([]float64, len(family))
+	for i, m := range family {
+		one := cmp.Or(m.worst, m).better
+		if m.look.At > 0 {
+			one = m.look.P(one)
+		}
+		p[i] = min(1, 2*one)
+	}
+	adjusted, err := multiple.WeightedHolm(p, weights)
+	if err != nil {
+		return fmt.Errorf("compare improvements: %w", err)
+	}
+	for i, m := range family {
+		iv := cmp.Or(m.worst, m).Interval
+		m.Improved = multiple.Rejects(adjusted[i], alpha) && iv != nil && (iv.Low > 0 && m.HigherIsBetter || iv.High < 0 && !m.HigherIsBetter)
+	}
 	return nil
 }
 
@@ -145,13 +167,15 @@ func (m *measured) decide(rules Rules) {
 	}
 	if m.worst != nil && m.Verdict != stat.Fail {
 		m.worst.level = m.level
-		m.note("Worst case of the lost pairs: a change of " + m.signed(*m.worst.Effect) + ".")
-		worst := stat.Worst([]stat.Verdict{m.Verdict, m.worst.verdict(rules)})
-		if worst == stat.Fail {
-			worst = stat.Inconclusive
+		worst := m.worst.Metric
+		worst.Interval = nil
+		m.note("Worst case of the lost pairs: " + worst.change() + ".")
+		v := stat.Worst([]stat.Verdict{m.Verdict, m.worst.verdict(rules)})
+		if v == stat.Fail {
+			v = stat.Inconclusive
 		}
-		m.hidden = worst != m.Verdict && worst == stat.Inconclusive
-		m.Verdict = worst
+		m.hidden = v != m.Verdict && v == stat.Inconclusive
+		m.Verdict = v
 	}
 }
 

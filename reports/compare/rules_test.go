@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/reports/stat"
 )
 
 func TestRulesResolved(t *testing.T) {
@@ -47,16 +49,14 @@ func TestRulesValidate(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"12.5 points": points(0.125), "1 point": points(0.01), "0 points": points(0), "0.04 points": points(0.0004), "87.5%": percent(0.875), "100%": percent(1),
-		"0.00123": digits(0.00123), "1234568": digits(1234567.8), "12.3": digits(12.34), "0": digits(0),
-		"0.013": pValue(0.0128), "1": pValue(1), "below 0.0001": pValue(1e-9), "0.00027": pValue(0.00027194),
+		"= 0.013": chance(0.0128), "= 1": chance(1), "< 0.0001": chance(1e-9), "= 0.00027": chance(0.00027194),
 		"a, b": some([]string{"a", "b"}), "a, b, c, d, e and 2 more": some([]string{"a", "b", "c", "d", "e", "f", "g"}),
-		"1 task": plural(1, "task"), "0 tasks": plural(0, "task"),
-		"$0.0035":          (&Metric{Unit: unitCost}).amount(3_500_000),
-		"1200 ms":          (&Metric{Unit: unitTime}).amount(-1_200_000),
-		"3.33 steps":       (&Metric{Unit: "steps"}).amount(10.0 / 3),
-		"−5 points":        (&Metric{Unit: unitShare}).signed(-0.05),
-		"+0.2 steps":       (&Metric{Unit: "steps"}).signed(0.2),
-		"0 points of zero": (&Metric{Unit: unitShare}).signed(0) + " of zero",
+		"$0.0035":                           (&Metric{Unit: unitCost}).amount(3_500_000),
+		"1.2 s":                             (&Metric{Unit: unitTime}).amount(-1_200_000),
+		"3.33 steps":                        (&Metric{Unit: "steps"}).amount(10.0 / 3),
+		"−5.0 points (95% CI −6.0 to +1.0)": (&Metric{Unit: unitShare, Effect: new(-0.05), Interval: &stat.Interval{Low: -0.06, High: 0.01}}).change(),
+		"+6.7%":                             (&Metric{Unit: "steps", Effect: new(0.2), Relative: new(0.0667)}).change(),
+		"0.0 points":                        (&Metric{Unit: unitShare, Effect: new(0.0)}).change(),
 	} {
 		require.Equal(t, want, got)
 	}

@@ -2,10 +2,12 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // conclude decides a pair, and says why.
@@ -22,17 +24,36 @@ func (p *comparing) conclude(rules Rules) {
 		sure = sure || m.Verdict == stat.Fail && m.surely(rules.Alpha)
 	}
 	passes := p.Verdict == stat.Pass || p.Verdict == stat.NoRegression
+	m := p.decisive()
+	said := []string{p.figures(m)}
 	switch {
 	case p.gap != "" && !passes && !sure:
-		p.Verdict, p.Sentence = stat.Inconclusive, "cannot be judged: "+p.gap
+		p.Verdict, p.short = stat.Inconclusive, p.gap
+		said = append(said, "No verdict is possible: "+p.gap)
 	case passes && p.cut != "":
-		p.Verdict, p.Sentence = stat.Inconclusive, "cannot pass: "+p.cut
+		p.Verdict, p.short = stat.Inconclusive, p.cut
+		said = append(said, "A pass is not possible: "+p.cut)
 	case p.Verdict == stat.Inconclusive && hidden:
-		p.Sentence = p.concealed()
+		p.short = words.Plural(len(p.lost), "pair") + " without a result"
+		said = append(said, p.concealed())
 	default:
-		p.Sentence = p.reason(rules)
+		said = p.reason(m, said[0], rules)
 	}
-	p.predicate, p.Sentence = p.Sentence, strings.ToUpper(p.Sentence[:1])+p.Sentence[1:]+"."
+	for _, s := range said {
+		if s != "" {
+			p.Sentence = words.Join(" ", p.Sentence, strings.TrimSuffix(s, ".")+".")
+		}
+	}
+}
+
+// decisive is the first gating metric with the verdict of the pair.
+func (p *comparing) decisive() *measured {
+	for i := range p.gating {
+		if p.gating[i].Verdict == p.Verdict {
+			return &p.gating[i]
+		}
+	}
+	return &p.gating[0]
 }
 
 // side names a side in a sentence, by its label.
@@ -54,62 +75,94 @@ func (p *comparing) run(label string) string {
 	return p.side(label)
 }
 
+// subject is the new side at the start of a sentence. Names of candidates stay as they are.
+func (p *comparing) subject() string {
+	if p.oneRun {
+		return p.Labels.New
+	}
+	return "The new run"
+}
+
+// figures are a metric of both sides and its change; empty without data.
+func (p *comparing) figures(m *measured) string {
+	if m.P == nil {
+		return ""
+	}
+	tasks := words.Plural(m.Clusters, "task")
+	verb, of := "takes", " for an episode in "+tasks
+	switch m.Name {
+	case "solved":
+		if verb, of = "solves", " of "+tasks; !m.single {
+			of = " of its episodes in " + tasks
+		}
+	case contractValid:
+		verb, of = "gives", " "+m.word()+" in "+tasks
+	case "cost":
+		verb = "costs"
+	case "latency":
+		of = " for a turn in " + tasks
+	}
+	return fmt.Sprintf("%s %s %s%s, %s %s: %s", p.subject(), verb, m.value(*m.New), of, p.side(p.Labels.Baseline), m.value(*m.Baseline), m.Metric.change())
+}
+
 // concealed says what the lost pairs could hide, of an inconclusive verdict.
 func (p *comparing) concealed() string {
+	commands := make([]string, len(p.resume))
+	for i, run := range p.resume {
+		commands[i] = "cupel run --resume " + run
+	}
 	for i := range p.gating {
 		if m := &p.gating[i]; m.hidden {
-			return fmt.Sprintf("cannot pass: in the worst case of the %s, %s change by %s instead of %s", p.unseen(), m.word(), m.signed(*m.worst.Effect), m.signed(*m.Effect))
+			worst := m.worst.Metric
+			worst.Interval = nil
+			return fmt.Sprintf("A pass is not possible: in the worst case of the %s (%s), %s change by %s. To run them: %s",
+				p.short, some(p.lost), m.word(), worst.change(), strings.Join(commands, " and "))
 		}
 	}
 	return ""
 }
 
-// reason is what the verdict rests on: the first metric that has it, and with a
-// pass all of them.
-func (p *comparing) reason(rules Rules) string {
-	var passed []string
+// reason adds to the figures what the verdict rests on, and sets it in short.
+func (p *comparing) reason(m *measured, figures string, rules Rules) []string {
+	switch margin := m.Margin; {
+	case m.P == nil:
+		p.short = "no data for " + m.word()
+		return []string{words.UpperFirst(p.short), m.Note}
+	case p.Verdict == stat.Fail:
+		p.short = m.changed()
+		return []string{figures, "The loss is significant (adjusted p " + chance(*m.Adjusted) + ")"}
+	case p.Verdict == stat.NoRegression:
+		return []string{figures, fmt.Sprintf("The test would have detected a loss of %s with 80%% power, and found none; a loss of the margin (%s) is not ruled out", m.amount(m.limit(rules)), m.amount(*margin))}
+	case p.Verdict == stat.Inconclusive:
+		p.short = "more trials needed"
+		return []string{figures, fmt.Sprintf("No loss of %s is significant, and a loss of the margin (%s) is not ruled out", m.word(), m.amount(*margin))}
+	}
 	same := true
+	var out []string
 	for i := range p.gating {
-		m := &p.gating[i].Metric
-		switch {
-		case p.Verdict == stat.Pass:
-			passed = append(passed, p.gating[i].tolerated())
-			same = same && p.gating[i].replay
-		case m.Verdict == p.Verdict && p.Verdict == stat.Fail:
-			return fmt.Sprintf("%s than %s (%s; adjusted p %s)", m.lost(), p.side(p.Labels.Baseline), p.values(m), pValue(*m.Adjusted))
-		case m.Verdict == p.Verdict && m.P == nil:
-			if m.Note != "" {
-				return "cannot be judged by " + m.word() + " (" + strings.TrimSuffix(m.Note, ".") + ")"
-			}
-			return "cannot be judged by " + m.word() + ": there is no data"
-		case m.Verdict == p.Verdict && p.Verdict == stat.NoRegression:
-			return "is not significantly worse than " + p.side(p.Labels.Baseline) + ", and a loss of " + m.amount(p.gating[i].limit(rules)) + " of " + m.word() + " would have been detected with 80% power; " + p.open(m)
-		case m.Verdict == p.Verdict:
-			return "is neither significantly worse than " + p.side(p.Labels.Baseline) + " nor certain to be within the margin; " + p.open(m)
+		m := &p.gating[i]
+		same = same && m.replay
+		if m.Improved && p.better == "" {
+			p.better = m.changed()
 		}
+		out = append(out, m.ruledOut()+" of "+m.word())
 	}
 	if same {
-		return "does not differ from " + p.side(p.Labels.Baseline) + ": both replay the same recordings, and no gating metric differs"
+		p.short = "both replay the same recordings"
+		return []string{p.subject() + " is unchanged: both sides replay the same recordings and no gating metric differs"}
 	}
-	m := &p.gating[0].Metric
-	text := fmt.Sprintf("is not worse than %s by more than %s (solved: %s", p.side(p.Labels.Baseline), strings.Join(passed, ", "), p.values(m))
-	if m.RuledOut != nil {
-		text += "; a loss of " + points(*m.RuledOut) + " or more is ruled out"
-	}
-	return text + ")"
+	return []string{figures, "Ruled out: " + strings.Join(out, "; ")}
 }
 
-// values are those of a metric on both sides.
-func (p *comparing) values(m *Metric) string {
-	return fmt.Sprintf("%s %s, %s %s, over %s", p.Labels.Baseline, m.value(*m.Baseline), p.Labels.New, m.value(*m.New), plural(m.Clusters, "task"))
-}
-
-// tolerated is the margin in a sentence about what is ruled out.
-func (m *measured) tolerated() string {
-	if m.growth > 0 {
-		return percent(m.growth) + " of " + m.word()
+// ruledOut is what a pass of a metric rules out.
+func (m *measured) ruledOut() string {
+	switch {
+	case m.growth > 0:
+		return "a growth of " + percent(m.growth) + " or more"
+	case m.RuledOut == nil || *m.RuledOut == 0:
+		return "any loss"
 	}
-	return points(m.drop) + " of " + m.word()
+	return "a loss of " + m.amount(*m.RuledOut) + " or more"
 }
 
 // word is what a gating metric counts.
@@ -118,68 +171,59 @@ func (m *Metric) word() string {
 	case "solved":
 		return "solved episodes"
 	case contractValid:
-		return strings.ToLower(m.Title[:1]) + m.Title[1:]
+		return words.LowerFirst(m.Title)
 	}
 	return m.Name
 }
 
-// lost says what is worse, and by how much.
-func (m *Metric) lost() string {
-	much := m.amount(*m.Effect)
+// changed says by how much a gating metric is better or worse.
+func (m *measured) changed() string {
+	much, up := m.amount(*m.Effect), *m.Effect > 0
 	if m.Relative != nil && m.Unit != unitShare {
-		much = percent(*m.Relative)
+		much = strings.TrimPrefix(percent(*m.Relative), "-")
+	}
+	of := func(more, less string) string {
+		if up {
+			return much + " " + more
+		}
+		return much + " " + less
 	}
 	switch m.Name {
 	case "solved":
-		return "solves " + much + " fewer"
-	case contractValid:
-		return "gives " + much + " fewer " + m.word()
+		return of("more", "fewer") + " tasks solved"
 	case "cost":
-		return "costs " + much + " more"
+		return of("higher", "lower") + " cost"
 	case "latency":
-		return "takes " + much + " longer for a turn"
+		return of("longer", "shorter") + " turns"
 	}
-	return "takes " + much + " more " + m.Name
+	return of("more", "fewer") + " " + m.word()
 }
 
-// open says what an inconclusive metric leaves open.
-func (p *comparing) open(m *Metric) string {
-	text := m.word() + ": " + p.values(m)
-	if m.Interval != nil {
-		text += fmt.Sprintf(", a change of %s to %s (95%%)", m.signed(m.Interval.Low), m.signed(m.Interval.High))
-	}
-	return text + "; the margin is " + m.amount(*m.Margin)
-}
-
-// signed is a change with its sign.
-func (m *Metric) signed(v float64) string {
-	s := m.amount(v)
-	switch {
-	case v < 0 && !strings.HasPrefix(s, "0 "):
-		return "−" + s
-	case v > 0:
-		return "+" + s
-	}
-	return s
-}
-
-// headline is the verdict and its first reason.
+// headline is the verdict and what it rests on in a few words. Several pairs are named.
 func headline(c Comparison, all []comparing) string {
-	word := map[stat.Verdict]string{stat.Pass: "No regression: ", stat.Fail: "Regression: ", stat.NoRegression: "No significant regression: ", stat.Inconclusive: "Inconclusive: "}[c.Verdict]
-	n := 0
+	word := map[stat.Verdict]string{stat.Pass: "No regression", stat.Fail: "Regression", stat.NoRegression: "No significant regression", stat.Inconclusive: "Inconclusive"}[c.Verdict]
+	better := c.Verdict == stat.Pass && slices.ContainsFunc(all, func(p comparing) bool { return p.better != "" })
+	var names []string
+	short := "no candidates to compare"
 	for i := range all {
-		if all[i].Verdict == c.Verdict {
-			n++
+		p := &all[i]
+		if p.Verdict != c.Verdict || better && p.better == "" {
+			continue
+		}
+		if names = append(names, clip.FirstBytes(p.New.Name, maxWord)); len(names) > 1 {
+			continue
+		}
+		if short = p.short; better {
+			word, short = "Improved", p.better
 		}
 	}
-	for i := range all {
-		if p := &all[i]; p.Verdict == c.Verdict {
-			text := word + clip.FirstBytes(p.New.Name, maxWord) + " " + p.predicate
-			if n > 1 {
-				text += fmt.Sprintf("; and %d more of %s", n-1, plural(len(all), "candidate"))
-			}
-			return text + "."
-		}
+	text := words.Join(": ", word, short)
+	switch n := len(names); {
+	case len(all) < 2 || n == len(all) && short == "":
+		return text
+	case n == 1:
+		return text + " (" + names[0] + ")"
+	default:
+		return fmt.Sprintf("%s (%s and %d more of %d candidates)", text, names[0], n-1, len(all))
 	}
-	return word + "no candidates to compare."
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // decisions are how often comparisons ended with each verdict.
@@ -119,7 +120,7 @@ func TestSimulationDecisionTable(t *testing.T) {
 				if !all && (tasks > 20 || trials > 1 || baselines > 1 || testing.Short()) {
 					continue
 				}
-				name := fmt.Sprintf("%d × %d, %s", tasks, trials, plural(baselines, "baseline run"))
+				name := fmt.Sprintf("%d × %d, %s", tasks, trials, words.Plural(baselines, "baseline run"))
 				row := fmt.Sprintf("| %d × %d | %s |", tasks, trials, map[int]string{1: "one run", 3: "three runs"}[baselines])
 				for i, breaks := range changes {
 					rng := rand.New(rand.NewPCG(uint64(tasks*10+trials), uint64(baselines*10+i)))

@@ -6,6 +6,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // classify sorts the tasks of all pairs. Those with trials on both sides make one
@@ -80,31 +81,31 @@ func (t *Task) applyAdjustedP(alpha float64, tests int, labels Names) {
 // evidence is one line of what the class rests on.
 func (t *Task) evidence(alpha float64, tests int, labels Names) string {
 	counts := fmt.Sprintf("solved: %s %d of %d, %s %d of %d", labels.Baseline, t.Baseline.Passed, t.Baseline.N, labels.New, t.New.Passed, t.New.N)
-	chance := "p " + pValue(t.P)
+	p := "p " + chance(t.P)
 	if tests > 1 {
-		chance += ", " + pValue(t.Adjusted) + " adjusted for " + plural(tests, "task")
+		p += ", adjusted for " + words.Plural(tests, "task") + ": " + words.Chance(&t.Adjusted)
 	}
 	alone := multiple.Rejects(t.P, alpha)
 	switch t.Class {
 	case flake.Unknown:
 		return counts + "; no trials to compare"
 	case flake.NewlyBroken, flake.NewlyFixed:
-		return counts + "; significant (" + chance + ")"
+		return counts + "; significant (" + p + ")"
 	case flake.StablePass:
 		return counts + "; the true share is at least " + percent(t.Share.Low) + " (95%)"
 	case flake.StableFail:
 		return counts + "; the true share is at most " + percent(t.Share.High) + " (95%)"
 	case flake.Unclear:
 		if t.Baseline.N == 1 && t.New.N == 1 {
-			return counts + "; one trial each cannot distinguish a change from flakiness"
+			return counts + "; one trial per side cannot distinguish a change from flakiness"
 		}
 		if alone {
-			return counts + "; significant alone, but not after adjustment (" + chance + ")"
+			return counts + "; significant alone, but not after adjustment (" + p + ")"
 		}
-		return counts + "; too few trials to distinguish a change from flakiness (" + chance + ")"
+		return counts + "; too few trials to distinguish a change from flakiness (" + p + ")"
 	}
 	if alone {
-		return counts + "; both outcomes on one side; significant alone, but not after adjustment (" + chance + ")"
+		return counts + "; both outcomes on one side; significant alone, but not after adjustment (" + p + ")"
 	}
-	return counts + "; both outcomes on one side, no significant change (" + chance + ")"
+	return counts + "; both outcomes on one side, no significant change (" + p + ")"
 }

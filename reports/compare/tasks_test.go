@@ -27,11 +27,11 @@ func TestTaskClasses(t *testing.T) {
 	}{
 		{flake.StablePass, 1, "solved: baseline 8 of 8, new 8 of 8; the true share is at least 79.4% (95%)"},
 		{flake.StableFail, 1, "solved: baseline 0 of 8, new 0 of 8; the true share is at most 20.6% (95%)"},
-		{flake.NewlyBroken, 1.0 / 12870, "solved: baseline 8 of 8, new 0 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{flake.NewlyFixed, 1.0 / 12870, "solved: baseline 0 of 8, new 8 of 8; significant (p below 0.0001, 0.00027 adjusted for 7 tasks)"},
-		{flake.Flaky, 0.1, "solved: baseline 8 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.1, 0.18 adjusted for 7 tasks)"},
-		{flake.Flaky, 0.5, "solved: baseline 6 of 8, new 5 of 8; both outcomes on one side, no significant change (p 0.5, 0.7 adjusted for 7 tasks)"},
-		{flake.Flaky, 70.0 / 1820, "solved: baseline 8 of 8, new 4 of 8; both outcomes on one side; significant alone, but not after adjustment (p 0.038, 0.09 adjusted for 7 tasks)"},
+		{flake.NewlyBroken, 1.0 / 12870, "solved: baseline 8 of 8, new 0 of 8; significant (p < 0.0001, adjusted for 7 tasks: 0.00027)"},
+		{flake.NewlyFixed, 1.0 / 12870, "solved: baseline 0 of 8, new 8 of 8; significant (p < 0.0001, adjusted for 7 tasks: 0.00027)"},
+		{flake.Flaky, 0.1, "solved: baseline 8 of 8, new 5 of 8; both outcomes on one side, no significant change (p = 0.1, adjusted for 7 tasks: 0.18)"},
+		{flake.Flaky, 0.5, "solved: baseline 6 of 8, new 5 of 8; both outcomes on one side, no significant change (p = 0.5, adjusted for 7 tasks: 0.7)"},
+		{flake.Flaky, 70.0 / 1820, "solved: baseline 8 of 8, new 4 of 8; both outcomes on one side; significant alone, but not after adjustment (p = 0.038, adjusted for 7 tasks: 0.09)"},
 	} {
 		require.Equal(t, want.class, tasks[i].Class, "%s: %s", tasks[i].ID, tasks[i].Evidence)
 		require.InDelta(t, want.p, tasks[i].P, 1e-12)
@@ -45,7 +45,7 @@ func TestOneTrialEachCannotTellAChange(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 2, trials: 1, episode: passing(0, 1)}
 	for _, task := range compared(base, newer, Rules{}).Pairs[0].Tasks {
 		require.Equal(t, flake.Unclear, task.Class)
-		require.True(t, strings.HasSuffix(task.Evidence, "one trial each cannot distinguish a change from flakiness"), task.Evidence)
+		require.True(t, strings.HasSuffix(task.Evidence, "one trial per side cannot distinguish a change from flakiness"), task.Evidence)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestFewTrialsSayLittle(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 1, trials: 2, episode: passing(0)}
 	task := compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, flake.Unclear, task.Class)
-	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p 0.17)", task.Evidence)
+	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p = 0.17)", task.Evidence)
 }
 
 func TestEpisodesWorthALook(t *testing.T) {

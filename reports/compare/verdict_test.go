@@ -22,95 +22,95 @@ func TestVerdicts(t *testing.T) {
 	}
 	strong := plan{candidate: "strong", tasks: 200, trials: 2}
 	for name, c := range map[string]struct {
-		new      plan
-		edit     func(*manifest.Manifest)
-		rules    Rules
-		want     stat.Verdict
-		headline string
+		new   plan
+		edit  func(*manifest.Manifest)
+		rules Rules
+		want  stat.Verdict
+		says  string
 	}{
 		"nothing changed": {
 			new: strong, want: stat.Pass,
-			headline: "No regression: strong is not worse than the baseline by more than 5 points of solved episodes, 8 points of contract-valid first outputs (solved: baseline 100%, new 100%, over 200 tasks; a loss of 1.5 points or more is ruled out).",
+			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"an eighth is lost": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: fails(func(task, _ int) bool { return task%8 == 0 })}, want: stat.Fail,
-			headline: "Regression: weak solves 12.5 points fewer than the baseline (baseline 100%, new 87.5%, over 200 tasks; adjusted p below 0.0001).",
+			says: "Regression: 12.5 points fewer tasks solved. The new run solves 87.5% of its episodes in 200 tasks, the baseline 100%: −12.5 points (95% CI −17.1 to −7.9). The loss is significant (adjusted p < 0.0001).",
 		},
 		"a little is lost, within the margin": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: fails(func(task, _ int) bool { return task%40 == 0 })}, rules: Rules{MaxDrop: 0.1}, want: stat.Pass,
-			headline: "No regression: weak is not worse than the baseline by more than 10 points of solved episodes, 8 points of contract-valid first outputs (solved: baseline 100%, new 97.5%, over 200 tasks; a loss of 5.2 points or more is ruled out).",
+			says: "No regression. The new run solves 97.5% of its episodes in 200 tasks, the baseline 100%: −2.5 points (95% CI −4.7 to −0.3). Ruled out: a loss of 5.2 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"too few tasks": {
 			new: plan{candidate: "strong", tasks: 10, trials: 2}, want: stat.Inconclusive,
-			headline: "Inconclusive: strong is neither significantly worse than the baseline nor certain to be within the margin; solved episodes: baseline 100%, new 100%, over 10 tasks, a change of −30.8 points to +30.8 points (95%); the margin is 5 points.",
+			says: "Inconclusive: more trials needed. The new run solves 100% of its episodes in 10 tasks, the baseline 100%: 0.0 points (95% CI −30.8 to +30.8). No loss of solved episodes is significant, and a loss of the margin (5 points) is not ruled out.",
 		},
 		"nothing to compare": {
 			new: plan{candidate: "strong"}, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot be judged by solved episodes: there is no data.",
+			says: "Inconclusive: no data for solved episodes. No data for solved episodes.",
 		},
 		"outputs are worse": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) { rows.Turns[0].ContractValid = task%4 != 0 }}, want: stat.Fail,
-			headline: "Regression: weak gives 8.3 points fewer contract-valid first outputs than the baseline (baseline 100%, new 91.7%, over 200 tasks; adjusted p below 0.0001).",
+			says: "Regression: 8.3 points fewer contract-valid first outputs. The new run gives 91.7% contract-valid first outputs in 200 tasks, the baseline 100%: −8.3 points (95% CI −10.4 to −6.3). The loss is significant (adjusted p < 0.0001).",
 		},
 		"steps grew, and gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.Steps = 4 }}, rules: Rules{MaxSteps: 0.2}, want: stat.Fail,
-			headline: "Regression: slow takes 33.3% more steps than the baseline (baseline 3 steps, new 4 steps, over 200 tasks; adjusted p below 0.0001).",
+			says: "Regression: 33.3% more steps. The new run takes 4 steps for an episode in 200 tasks, the baseline 3 steps: +33.3%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"steps grew, and do not gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.Steps = 4 }}, want: stat.Pass,
-			headline: "No regression: slow is not worse",
+			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"a cost that is not known cannot pass": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = nil }}, rules: Rules{MaxCost: 0.2}, want: stat.Inconclusive,
-			headline: "Inconclusive: dear cannot be judged by cost (400 paired episodes without a known cost: unknown, which is never zero).",
+			says: "Inconclusive: no data for cost. No data for cost. 400 paired episodes without a known cost: unknown, which is never zero.",
 		},
 		"cost grew, and gates": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64(4_500_000)) }}, rules: Rules{MaxCost: 0.2}, want: stat.Fail,
-			headline: "Regression: dear costs 50% more than the baseline (baseline $0.003, new $0.0045, over 200 tasks; adjusted p below 0.0001).",
+			says: "Regression: 50% higher cost. The new run costs $0.0045 for an episode in 200 tasks, the baseline $0.003: +50.0%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"turns are slower, and gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Turns[1].DurationUs *= 4 }}, rules: Rules{MaxLatency: 0.2}, want: stat.Fail,
-			headline: "Regression: slow takes 100% longer for a turn than the baseline (baseline 400 ms, new 800 ms, over 200 tasks; adjusted p below 0.0001).",
+			says: "Regression: 100% longer turns. The new run takes 800 ms for a turn in 200 tasks, the baseline 400 ms: +100.0%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"still running": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Status = "running" }, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot pass: the status of the new run is running.",
+			says: "Inconclusive: the status of the new run is running. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the status of the new run is running.",
 		},
 		"free on both sides": {
 			new: plan{candidate: "free", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64) }}, rules: Rules{MaxCost: 0.2}, want: stat.Pass,
-			headline: "No regression: free is not worse than the baseline by more than 5 points of solved episodes, 8 points of contract-valid first outputs, 20% of cost (",
+			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs; a growth of 20% or more of cost.",
 		},
 		"two lost to the provider": {
-			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(300)}, want: stat.Pass, headline: "No regression: strong is not worse",
+			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(300)}, want: stat.Pass, says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"a few lost to the provider": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(25)}, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot pass: in the worst case of the 16 pairs without a result (T06 trial 1, T12 trial 2, T31 trial 1, T37 trial 2, T56 trial 1 and 11 more; run them with cupel run --resume run-strong), solved episodes change by −4 points instead of 0 points.",
+			says: "Inconclusive: 16 pairs without a result. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: in the worst case of the 16 pairs without a result (T06 trial 1, T12 trial 2, T31 trial 1, T37 trial 2, T56 trial 1 and 11 more), solved episodes change by −4.0 points. To run them: cupel run --resume run-strong.",
 		},
 		"a regression survives what is lost": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 				infra(10)(task, trial, rows)
 				rows.Episode.Solved = rows.Episode.Solved && task%2 == 0
-			}}, want: stat.Fail, headline: "Regression: weak solves 50",
+			}}, want: stat.Fail, says: "Regression: 50 points fewer tasks solved. The new run solves 50% of its episodes in 200 tasks, the baseline 100%: −50.0 points (95% CI −57.2 to −42.8). The loss is significant (adjusted p < 0.0001).",
 		},
 		"too many lost to the provider": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(10)}, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot be judged: 40 of 400 pairs lost to infrastructure or harness errors on one side or both, more than the 5% of max_infra.",
+			says: "Inconclusive: 40 of 400 pairs without a result, more than the 5% of max_infra. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). No verdict is possible: 40 of 400 pairs without a result, more than the 5% of max_infra.",
 		},
 		"stopped early": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Stopped = "the cap of $5 is reached" }, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot pass: the new run was stopped early: the cap of $5 is reached.",
+			says: "Inconclusive: the new run was stopped early: the cap of $5 is reached. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was stopped early: the cap of $5 is reached.",
 		},
 		"planned and not run": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Candidates[0].Planned += 7 }, want: stat.Inconclusive,
-			headline: "Inconclusive: strong cannot pass: 7 planned episodes of the new run have not been run.",
+			says: "Inconclusive: 7 planned episodes of the new run have not been run. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: 7 planned episodes of the new run have not been run.",
 		},
 		"capped": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) {
 				if task == 3 {
 					rows.Episode.Status, rows.Episode.Solved = ledger.StatusBudgetStop, false
 				}
-			}}, want: stat.Inconclusive, headline: "Inconclusive: strong cannot pass: the new run was interrupted or capped.",
+			}}, want: stat.Inconclusive, says: "Inconclusive: the new run was interrupted or capped. The new run solves 100% of its episodes in 199 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was interrupted or capped.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,11 +125,42 @@ func TestVerdicts(t *testing.T) {
 			got := finished(b)
 			require.Equal(t, c.want, got.Verdict, got.Headline)
 			require.Equal(t, c.want, got.Pairs[0].Verdict)
-			require.True(t, strings.HasPrefix(got.Headline, c.headline), got.Headline)
+			require.Equal(t, c.says, got.Headline+". "+got.Pairs[0].Sentence)
 			_, err := json.Marshal(got)
 			require.NoError(t, err, "nothing in it is infinite or not a number")
 		})
 	}
+}
+
+// A clear improvement is called one, if it survives the adjustment and the lost pairs; the
+// verdict stays what it is.
+func TestImproved(t *testing.T) {
+	strong, lost := plan{candidate: "a", tasks: 100, trials: 1}, plan{candidate: "a", tasks: 100, trials: 1, episode: func(task, _ int, rows *ledger.EpisodeRows) {
+		if task%20 == 0 {
+			rows.Episode.Status, rows.Episode.InfraError, rows.Episode.Solved = ledger.StatusInfraError, true, false
+		}
+	}}
+	for name, c := range map[string]struct {
+		broken   int // tasks that the baseline does not solve
+		new      plan
+		rules    Rules
+		headline string
+	}{
+		"clear":               {30, strong, Rules{}, "Improved: 30 points more tasks solved"},
+		"by chance":           {4, strong, Rules{}, "No regression"},
+		"just enough":         {7, strong, Rules{}, "Improved: 7 points more tasks solved"},
+		"not after adjusting": {7, strong, Rules{Alpha: 0.01}, "No regression"},
+		"hidden by losses":    {8, lost, Rules{}, "Inconclusive: 5 pairs without a result"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := plan{candidate: "a", tasks: 100, trials: 1, episode: fails(func(task, _ int) bool { return task < c.broken })}
+			got := compared(base, c.new, c.rules)
+			require.Equal(t, c.headline, got.Headline, got.Pairs[0].Sentence)
+			require.Equal(t, strings.HasPrefix(c.headline, "Improved"), metric(got.Pairs[0], "solved").Improved)
+		})
+	}
+	all := compared(plan{candidate: "a", tasks: 100, trials: 1, episode: fails(func(task, _ int) bool { return task < 50 })}, strong, Rules{})
+	require.Equal(t, "The new run solves 100% of 100 tasks, the baseline 50%: +50.0 points (95% CI +40.0 to +60.0). Ruled out: any loss of solved episodes; a loss of 3 points or more of contract-valid first outputs.", all.Pairs[0].Sentence)
 }
 
 // With more lost than max_infra, a regression must be one whatever the lost pairs were.
@@ -146,7 +177,7 @@ func TestLostPairsCouldUndoARegression(t *testing.T) {
 	require.Equal(t, stat.Fail, compared(strong(10), worse, Rules{}).Verdict, "5% are within the allowance")
 	c := compared(strong(20), worse, Rules{})
 	require.Equal(t, stat.Inconclusive, c.Verdict)
-	require.Equal(t, "Inconclusive: weak cannot be judged: 40 of 400 pairs lost to infrastructure or harness errors on one side or both, more than the 5% of max_infra.", c.Headline)
+	require.Equal(t, "Inconclusive: 40 of 400 pairs without a result, more than the 5% of max_infra", c.Headline)
 }
 
 // noisy is a run of tasks that differ in a trial here and there from another of them.
@@ -170,7 +201,8 @@ func noisy(candidate string, broken int, seed uint64) plan {
 func TestNoSignificantRegression(t *testing.T) {
 	c := compared(noisy("a", 0, 1), noisy("a", 2, 2), Rules{})
 	require.Equal(t, stat.NoRegression, c.Verdict, c.Headline)
-	require.Regexp(t, `^No significant regression: a is not significantly worse than the baseline, and a loss of 10 points of solved episodes would have been detected with 80% power; solved episodes: baseline 9\d(\.\d)?%, new `, c.Headline)
+	require.Equal(t, "No significant regression", c.Headline)
+	require.Regexp(t, `^The new run solves \d.*: [−+]?\d\.\d points \(95% CI −.*\)\. The test would have detected a loss of 10 points with 80% power, and found none; a loss of the margin \(5 points\) is not ruled out\.$`, c.Pairs[0].Sentence)
 	m := metric(c.Pairs[0], "solved")
 	require.Equal(t, stat.NoRegression, m.Verdict)
 	require.LessOrEqual(t, *m.Detectable, 0.1)
@@ -196,6 +228,7 @@ func TestLostPairsHideARegression(t *testing.T) {
 	require.Equal(t, stat.NoRegression, compared(noisy("a", 0, 1), lose(0), Rules{}).Verdict)
 	c := compared(noisy("a", 0, 1), lose(5), Rules{})
 	require.Equal(t, stat.Inconclusive, c.Verdict)
-	require.Contains(t, c.Headline, "in the worst case of the 15 pairs without a result (T95 trial 1, ")
-	require.Contains(t, c.Headline, "cupel run --resume run-a")
+	require.Equal(t, "Inconclusive: 15 pairs without a result", c.Headline)
+	require.Contains(t, c.Pairs[0].Sentence, "in the worst case of the 15 pairs without a result (T95 trial 1, ")
+	require.Contains(t, c.Pairs[0].Sentence, "To run them: cupel run --resume run-a.")
 }

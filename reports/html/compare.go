@@ -316,7 +316,7 @@ func shareCell(t stat.Trials) sharedCell {
 // compareFacts are the rules in force.
 func compareFacts(c compare.Comparison) (facts []view.Fact) {
 	r := c.Rules
-	bounds := []string{"solved tasks " + words.Trimmed(100*r.MaxDrop, 2) + " pts", "contract-valid outputs " + words.Trimmed(100*r.MaxInvalid, 2) + " pts"}
+	bounds := []string{"solved tasks " + words.Trimmed(100*r.MaxDrop, 2) + " points", "contract-valid outputs " + words.Trimmed(100*r.MaxInvalid, 2) + " points"}
 	for _, b := range []struct {
 		name string
 		max  float64
@@ -328,7 +328,7 @@ func compareFacts(c compare.Comparison) (facts []view.Fact) {
 	for _, f := range []view.Fact{
 		{Name: "False alarms", Value: fmt.Sprintf("at most %s over all gating metrics and pairs together, one-sided", words.Setting(r.Alpha))},
 		{Name: "Margins", Value: "largest tolerated loss: " + strings.Join(bounds, ", ")},
-		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s pts with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(stat.NoRegression))},
+		{Name: "No significant regression", Value: fmt.Sprintf("needs data that would detect a loss of %s points with 80%% power; a gate takes it as %s", words.Trimmed(100*r.Detectable, 2), r.Gate(stat.NoRegression))},
 		{Name: "Changed tasks", Value: string(r.Changed)},
 		{Name: "Known-flaky list", Value: words.Plural(len(r.Flaky), "task")},
 	} {

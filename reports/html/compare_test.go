@@ -42,7 +42,7 @@ func TestComparePage(t *testing.T) {
 		require.True(t, known[id], id)
 	}
 	head := page[:strings.Index(page, "</h1>")]
-	require.Contains(t, head, "Regression: strong solves 15.6 points fewer than the baseline", "the verdict comes first")
+	require.Contains(t, head, "Regression: 15.6 points fewer tasks solved", "the verdict comes first")
 	require.Contains(t, head, `class="chip fail"`)
 
 	rows := regexp.MustCompile(`<tr data-task="([^"]*)" data-class="([^"]*)"(?: data-outcome="([^"]*)")?>`).FindAllStringSubmatch(page, -1)

@@ -231,7 +231,7 @@ func TestGateAnnotations(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return GateAnnotations(w, r, c) }, reporttest.ComparisonFixture())), "\n")
 	require.Regexp(t, `^::error title=strong%3A solved tasks%3A fail::`, lines[0])
 	require.Contains(t, lines, "::notice title=strong%3A pass::strong meets all.")
-	require.Contains(t, lines, "::notice title=weak → weak-2%3A regression%3A pass::Is not worse.")
+	require.Contains(t, lines, "::notice title=weak → weak-2%3A regression%3A pass::"+strings.ReplaceAll(reporttest.ComparisonFixture().Pairs[1].Sentence, "%", "%25"))
 
 	lost := reporttest.ComparisonFixture()
 	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = stat.Inconclusive, stat.Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
@@ -250,7 +250,8 @@ func TestNoSignificantRegression(t *testing.T) {
 	c := reporttest.ComparisonFixture()
 	c.Verdict, c.Headline, c.Pairs = stat.NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
 	c.Differences = nil
-	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+c.Pairs[0].Sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
+	sentence := strings.ReplaceAll(c.Pairs[0].Sentence, "%", "%25")
+	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
 	suite := func() junitSuite {
 		var all junitSuites
 		require.NoError(t, xml.Unmarshal([]byte(reporttest.Render(t, CompareJUnit, c)), &all))
@@ -263,10 +264,10 @@ func TestNoSignificantRegression(t *testing.T) {
 	page := reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return html.Comparison(w, c, nil) }, c)
 	require.Contains(t, page, `<span class="chip no_significant_regression">`)
 	require.Contains(t, page, `<svg class="effect no_significant_regression"`)
-	require.Contains(t, page, "needs data that would detect a loss of 10 pts with 80% power; a gate takes it as pass")
+	require.Contains(t, page, "needs data that would detect a loss of 10 points with 80% power; a gate takes it as pass")
 
 	c.Rules.OnUnclear = compare.OnUnclearFail
-	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+c.Pairs[0].Sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
+	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
 	skipped := suite()
 	require.Equal(t, 1, skipped.Skipped)
 	require.Regexp(t, `^no significant regression \(on_unclear is fail\): solved tasks`, skipped.Cases[0].Skipped.Message)

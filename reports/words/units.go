@@ -71,7 +71,7 @@ func Points(unit string, v *float64) string {
 	return ""
 }
 
-// Chance formats a p-value.
+// Chance formats a p-value with two significant digits.
 func Chance(p *float64) string {
 	switch {
 	case p == nil:
@@ -79,7 +79,7 @@ func Chance(p *float64) string {
 	case *p < 0.0001:
 		return "< 0.0001"
 	}
-	return Trimmed(*p, 4)
+	return strconv.FormatFloat(*p, 'g', 2, 64)
 }
 
 // SpanOf formats the interval of a change: "−3.1 to +2.0".

@@ -21,7 +21,7 @@ func ComparisonFixture() compare.Comparison {
 	expired := &compare.KnownFlaky{Task: "G09", Owner: "bo", Expires: "2026-01-31", Expired: true}
 	unexpired := &compare.KnownFlaky{Task: "G07", Candidate: "strong", Owner: "ann@example.org", Expires: "2026-12-31", Reason: "clock skew, issue 12"}
 	return compare.Comparison{
-		Format: 3, Verdict: stat.Fail, Headline: "Regression: strong solves 15.6 points fewer than the baseline",
+		Format: 3, Verdict: stat.Fail, Headline: "Regression: 15.6 points fewer tasks solved (strong)",
 		Baseline: compare.Side{RunID: "01JX0000000000000000000001", Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1.2.0", Trials: 3, Simulated: true},
 		Pooled: []compare.Side{
 			{RunID: "01JX0000000000000000000003", Suite: "counts", Mode: "replay", Status: "complete", CodeVersion: "v1.2.0", Trials: 3, Simulated: true},
@@ -39,7 +39,7 @@ func ComparisonFixture() compare.Comparison {
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
 				Baseline: manifest.Candidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
 				New:      manifest.Candidate{Name: "strong", Provider: "sim-openai", Model: "sim-strong", Simulated: true},
-				Verdict:  stat.Fail, Sentence: "Solves 15.6 points fewer than the baseline.",
+				Verdict:  stat.Fail, Sentence: "The new run solves 80% of its episodes in 45 tasks, the baseline 95.6%: −15.6 points (95% CI −22.1 to −9.0). The loss is significant (adjusted p < 0.0001).",
 				Metrics: []compare.Metric{
 					{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.956), New: new(0.8), Effect: new(-0.156), Interval: share(-0.221, -0.09), N: 135, Clusters: 45, P: new(0.00001), Adjusted: new(0.00003), Margin: new(0.05), Test: "paired permutation by task", Verdict: stat.Fail, Power: "A loss of 6 points would have been detected."},
 					{Name: "contract_valid", Title: "Contract-valid outputs", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.99), New: new(0.985), Effect: new(-0.005), Interval: share(-0.03, 0.02), N: 400, Clusters: 45, P: new(0.31), Adjusted: new(0.62), Margin: new(0.02), Test: "cluster t", Verdict: stat.Inconclusive, Power: "Twice the trials would tell.", Note: "2 turns without a reply left out."},
@@ -58,14 +58,14 @@ func ComparisonFixture() compare.Comparison {
 			},
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
-				Baseline: manifest.Candidate{Name: "weak"}, New: manifest.Candidate{Name: "weak-2"}, Verdict: stat.Pass, Sentence: "Is not worse.",
+				Baseline: manifest.Candidate{Name: "weak"}, New: manifest.Candidate{Name: "weak-2"}, Verdict: stat.Pass, Sentence: "The new run solves 52% of its episodes in 45 tasks, the baseline 50%: +2.0 points (95% CI −1.0 to +5.0). Ruled out: a loss of 0.4 points or more of solved episodes.",
 				Metrics: []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.5), New: new(0.52), Effect: new(0.02), Interval: share(-0.01, 0.05), N: 135, Clusters: 45, P: new(0.8), Adjusted: new(0.8), Margin: new(0.05), Verdict: stat.Pass}},
 				Tasks:   []compare.Task{{ID: "G02", Baseline: stat.Trials{N: 1}, New: stat.Trials{Passed: 1, N: 1}, Class: flake.Unclear}, {ID: "G03", Baseline: stat.Trials{Passed: 1, N: 1}, New: stat.Trials{N: 1}, Class: flake.Unclear}, {ID: "G01", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass}}, Episodes: 135,
 			},
 			{
 				Labels:   compare.Names{Baseline: "baseline", New: "new"},
 				Baseline: manifest.Candidate{Name: "mid"}, New: manifest.Candidate{Name: "mid"}, Verdict: stat.NoRegression,
-				Sentence: "Is not significantly worse than the baseline, and a loss of 10 points would have been detected; nothing finer is known.",
+				Sentence: "The new run solves 88% of its episodes in 45 tasks, the baseline 90%: −2.0 points (95% CI −7.0 to +3.0). The test would have detected a loss of 10 points with 80% power, and found none; a loss of the margin (5 points) is not ruled out.",
 				Metrics:  []compare.Metric{{Name: "solved", Title: "Solved tasks", Unit: "share", HigherIsBetter: true, Gates: true, Baseline: new(0.9), New: new(0.88), Effect: new(-0.02), Interval: share(-0.07, 0.03), N: 405, Clusters: 45, P: new(0.21), Adjusted: new(0.42), Margin: new(0.05), Detectable: new(0.071), Verdict: stat.NoRegression, Power: "A loss of 7.1 points would have been detected with 80% power."}},
 				Tasks:    []compare.Task{{ID: "G01", Baseline: stat.Trials{Passed: 9, N: 9}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass}}, Episodes: 405,
 			},
@@ -95,10 +95,10 @@ func fixtureTasks(expired, unexpired *compare.KnownFlaky) []compare.Task {
 func OneRunFixture() compare.Comparison {
 	c := ComparisonFixture()
 	c.OneRun, c.Baseline, c.Pooled = true, c.New, nil
-	c.Headline = "Regression: weak solves 15.6 points fewer than strong"
+	c.Headline = "Regression: 15.6 points fewer tasks solved"
 	c.Pairs = c.Pairs[:1]
 	p := &c.Pairs[0]
-	p.Labels, p.New.Name, p.Sentence = compare.Names{Baseline: "strong", New: "weak"}, "weak", "Solves 15.6 points fewer than strong."
+	p.Labels, p.New.Name, p.Sentence = compare.Names{Baseline: "strong", New: "weak"}, "weak", "weak solves 80% of its episodes in 45 tasks, strong 95.6%: −15.6 points (95% CI −22.1 to −9.0). The loss is significant (adjusted p < 0.0001)."
 	words := strings.NewReplacer("the new run", "weak", "baseline", "strong", "new", "weak")
 	for i := range p.Metrics {
 		p.Metrics[i].Note = words.Replace(p.Metrics[i].Note)
