@@ -7,21 +7,27 @@ import (
 // decision is what a turn decided, in eight bytes: enough to find the first turn
 // at which two episodes differ and to say what differs there.
 type decision struct {
-	// label is a word of the words, such as "tool get_counts".
+	// label is the number of its text, such as "calls get_counts".
 	label uint32
 	// args is a hash of the label and of the arguments of the turn's tool calls.
 	args uint32
 }
 
-// label says in few words what a turn decided.
+// label says in few words what a turn decided, as the predicate of a sentence.
 func label(t *ledger.Turn) (what, name string) {
 	switch {
 	case t.ErrorKind != "":
-		return "no reply:", t.ErrorKind
+		return "gets no reply:", t.ErrorKind
 	case t.NextActionType == "":
-		return "no usable action", ""
+		return "gives no usable action", ""
+	case t.NextActionType == "tool":
+		return "calls", t.NextActionName
+	case t.NextActionType == "respond":
+		return "answers", t.NextActionName
+	case t.NextActionType == "clarify":
+		return "asks a question", t.NextActionName
 	}
-	return t.NextActionType, t.NextActionName
+	return "decides " + t.NextActionType, t.NextActionName
 }
 
 // decided hashes what a turn decided, with the arguments of its calls. Calls come in
@@ -58,7 +64,7 @@ func mix(h uint64, text string) uint64 {
 // what differs; 0 if no decision does.
 func divergence(labels Names, base []decision, baseWords *stringTable, newer []decision, newerWords *stringTable) (turn int, what string) {
 	for i := range max(len(base), len(newer)) {
-		left, right := "ended", "ended"
+		left, right := "has ended", "has ended"
 		if i < len(base) {
 			left = baseWords.list[base[i].label]
 		}
@@ -67,9 +73,9 @@ func divergence(labels Names, base []decision, baseWords *stringTable, newer []d
 		}
 		switch {
 		case left != right || i >= min(len(base), len(newer)):
-			return i + 1, labels.Baseline + ": " + left + "; " + labels.New + ": " + right
+			return i + 1, labels.Baseline + " " + left + ", " + labels.New + " " + right
 		case base[i].args != newer[i].args:
-			return i + 1, left + ", with other arguments"
+			return i + 1, labels.Baseline + " " + left + ", " + labels.New + " with other arguments"
 		}
 	}
 	return 0, ""

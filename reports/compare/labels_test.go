@@ -40,17 +40,17 @@ func TestLabels(t *testing.T) {
 	require.False(t, runs.OneRun)
 	require.Equal(t, Names{"baseline", "new"}, runs.Pairs[0].Labels)
 	require.Equal(t, "Regression: 33.3 points fewer tasks solved", runs.Headline)
-	require.Equal(t, "The new run solves 66.7% of its episodes in 30 tasks, the baseline 100%: −33.3 points (95% CI −51.2 to −15.4). The loss is significant (adjusted p = 0.0011).", runs.Pairs[0].Sentence)
+	require.Equal(t, "The new run solves 66.7% of its episodes in 30 tasks, the baseline 100.0%: −33.3 points (95% CI −51.2 to −15.4). The loss is significant (adjusted p = 0.0011).", runs.Pairs[0].Sentence)
 	require.Equal(t, "solved: baseline 2 of 2, new 0 of 2; too few trials to distinguish a change from flakiness (p = 0.17, adjusted for 30 tasks: 0.5)", runs.Pairs[0].Tasks[0].Evidence)
-	require.Equal(t, "baseline: respond; new: ended", runs.Pairs[0].Tasks[0].Episodes[0].What)
+	require.Equal(t, "baseline answers, new has ended", runs.Pairs[0].Tasks[0].Episodes[0].What)
 
 	one := of(true)
 	require.True(t, one.OneRun)
 	require.Equal(t, Names{"strong", "weak"}, one.Pairs[0].Labels)
-	require.Equal(t, "weak solves 66.7% of its episodes in 30 tasks, strong 100%: −33.3 points (95% CI −51.2 to −15.4). The loss is significant (adjusted p = 0.0011).", one.Pairs[0].Sentence)
+	require.Equal(t, "weak solves 66.7% of its episodes in 30 tasks, strong 100.0%: −33.3 points (95% CI −51.2 to −15.4). The loss is significant (adjusted p = 0.0011).", one.Pairs[0].Sentence)
 	require.Equal(t, "solved: strong 2 of 2, weak 0 of 2; too few trials to distinguish a change from flakiness (p = 0.17, adjusted for 30 tasks: 0.5)", one.Pairs[0].Tasks[0].Evidence)
-	require.Equal(t, "strong: respond; weak: ended", one.Pairs[0].Tasks[0].Episodes[0].What)
-	require.Equal(t, "strong: tool get_counts; weak: tool today_range", one.Pairs[0].Tasks[10].Episodes[0].What)
+	require.Equal(t, "strong answers, weak has ended", one.Pairs[0].Tasks[0].Episodes[0].What)
+	require.Equal(t, "strong calls get_counts, weak calls today_range", one.Pairs[0].Tasks[10].Episodes[0].What)
 
 	for _, c := range []Comparison{runs, one} {
 		data, err := json.Marshal(c)

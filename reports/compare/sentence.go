@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -180,7 +181,7 @@ func (m *Metric) word() string {
 func (m *measured) changed() string {
 	much, up := m.amount(*m.Effect), *m.Effect > 0
 	if m.Relative != nil && m.Unit != unitShare {
-		much = strings.TrimPrefix(percent(*m.Relative), "-")
+		much = percent(math.Abs(*m.Relative))
 	}
 	of := func(more, less string) string {
 		if up {
@@ -219,7 +220,7 @@ func headline(c Comparison, all []comparing) string {
 	}
 	text := words.Join(": ", word, short)
 	switch n := len(names); {
-	case len(all) < 2 || n == len(all) && short == "":
+	case len(all) < 2 || n == len(all) && c.Verdict == stat.Pass && !better:
 		return text
 	case n == 1:
 		return text + " (" + names[0] + ")"

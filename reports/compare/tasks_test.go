@@ -81,10 +81,10 @@ func TestEpisodesWorthALook(t *testing.T) {
 	}}
 	task := compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, []EpisodePair{
-		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline: tool get_counts; new: tool today_range"},
+		{3, "a-T00-3", "b-T00-3", "solved: answered", "failed: answered", 2, "baseline calls get_counts, new calls today_range"},
 		{4, "a-T00-4", "b-T00-4", "solved: answered", "failed: answered", 0, "the same decisions, a different outcome"},
-		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "baseline: ended; new: clarify"},
-		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline: tool get_counts; new: no reply: overloaded"},
+		{5, "a-T00-5", "b-T00-5", "solved: answered", "failed: stopped: max_steps", 4, "baseline has ended, new asks a question"},
+		{6, "a-T00-6", "b-T00-6", "solved: answered", "no result: infrastructure error", 1, "baseline calls get_counts, new gets no reply: overloaded"},
 	}, task.Episodes)
 
 	newer.episode = func(_, trial int, rows *ledger.EpisodeRows) {
@@ -93,7 +93,7 @@ func TestEpisodesWorthALook(t *testing.T) {
 		}
 	}
 	task = compared(base, newer, Rules{}).Pairs[0].Tasks[0]
-	require.Equal(t, []EpisodePair{{2, "a-T00-2", "b-T00-2", "solved: answered", "solved: answered", 2, "tool get_counts, with other arguments"}}, task.Episodes,
+	require.Equal(t, []EpisodePair{{2, "a-T00-2", "b-T00-2", "solved: answered", "solved: answered", 2, "baseline calls get_counts, new with other arguments"}}, task.Episodes,
 		"pairs alike in everything are not worth a look")
 }
 
@@ -120,19 +120,19 @@ func TestDivergence(t *testing.T) {
 	}{
 		"alike":           {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}},
 		"both empty":      {},
-		"another action":  {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, nothing}, turn: 2, what: "baseline: respond; new: no usable action"},
-		"baseline longer": {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get}, turn: 2, what: "baseline: respond; new: ended"},
-		"trial has none":  {base: []ledger.Turn{get}, turn: 1, what: "baseline: tool get_counts; new: ended"},
+		"another action":  {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, nothing}, turn: 2, what: "baseline answers, new gives no usable action"},
+		"baseline longer": {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get}, turn: 2, what: "baseline answers, new has ended"},
+		"trial has none":  {base: []ledger.Turn{get}, turn: 1, what: "baseline calls get_counts, new has ended"},
 		"other arguments": {
-			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "baseline calls get_counts, new with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(1, "b")},
 		},
 		"one call more": {
-			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "baseline calls get_counts, new with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(1, "a"), call(1, "a")},
 		},
 		"a call of another turn": {
-			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "tool get_counts, with other arguments",
+			base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}, turn: 1, what: "baseline calls get_counts, new with other arguments",
 			baseCalls: []ledger.ToolCall{call(1, "a")}, trialCalls: []ledger.ToolCall{call(2, "a")},
 		},
 	} {

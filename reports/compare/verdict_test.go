@@ -30,19 +30,19 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"nothing changed": {
 			new: strong, want: stat.Pass,
-			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
+			says: "No regression. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"an eighth is lost": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: fails(func(task, _ int) bool { return task%8 == 0 })}, want: stat.Fail,
-			says: "Regression: 12.5 points fewer tasks solved. The new run solves 87.5% of its episodes in 200 tasks, the baseline 100%: −12.5 points (95% CI −17.1 to −7.9). The loss is significant (adjusted p < 0.0001).",
+			says: "Regression: 12.5 points fewer tasks solved. The new run solves 87.5% of its episodes in 200 tasks, the baseline 100.0%: −12.5 points (95% CI −17.1 to −7.9). The loss is significant (adjusted p < 0.0001).",
 		},
 		"a little is lost, within the margin": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: fails(func(task, _ int) bool { return task%40 == 0 })}, rules: Rules{MaxDrop: 0.1}, want: stat.Pass,
-			says: "No regression. The new run solves 97.5% of its episodes in 200 tasks, the baseline 100%: −2.5 points (95% CI −4.7 to −0.3). Ruled out: a loss of 5.2 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
+			says: "No regression. The new run solves 97.5% of its episodes in 200 tasks, the baseline 100.0%: −2.5 points (95% CI −4.7 to −0.3). Ruled out: a loss of 5.2 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"too few tasks": {
 			new: plan{candidate: "strong", tasks: 10, trials: 2}, want: stat.Inconclusive,
-			says: "Inconclusive: more trials needed. The new run solves 100% of its episodes in 10 tasks, the baseline 100%: 0.0 points (95% CI −30.8 to +30.8). No loss of solved episodes is significant, and a loss of the margin (5 points) is not ruled out.",
+			says: "Inconclusive: more trials needed. The new run solves 100.0% of its episodes in 10 tasks, the baseline 100.0%: 0.0 points (95% CI −30.8 to +30.8). No loss of solved episodes is significant, and a loss of the margin (5 points) is not ruled out.",
 		},
 		"nothing to compare": {
 			new: plan{candidate: "strong"}, want: stat.Inconclusive,
@@ -50,7 +50,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"outputs are worse": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) { rows.Turns[0].ContractValid = task%4 != 0 }}, want: stat.Fail,
-			says: "Regression: 8.3 points fewer contract-valid first outputs. The new run gives 91.7% contract-valid first outputs in 200 tasks, the baseline 100%: −8.3 points (95% CI −10.4 to −6.3). The loss is significant (adjusted p < 0.0001).",
+			says: "Regression: 8.3 points fewer contract-valid first outputs. The new run gives 91.7% contract-valid first outputs in 200 tasks, the baseline 100.0%: −8.3 points (95% CI −10.4 to −6.3). The loss is significant (adjusted p < 0.0001).",
 		},
 		"steps grew, and gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.Steps = 4 }}, rules: Rules{MaxSteps: 0.2}, want: stat.Fail,
@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"steps grew, and do not gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.Steps = 4 }}, want: stat.Pass,
-			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
+			says: "No regression. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"a cost that is not known cannot pass": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = nil }}, rules: Rules{MaxCost: 0.2}, want: stat.Inconclusive,
@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"cost grew, and gates": {
 			new: plan{candidate: "dear", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64(4_500_000)) }}, rules: Rules{MaxCost: 0.2}, want: stat.Fail,
-			says: "Regression: 50% higher cost. The new run costs $0.0045 for an episode in 200 tasks, the baseline $0.003: +50.0%. The loss is significant (adjusted p < 0.0001).",
+			says: "Regression: 50% higher cost. The new run costs $0.00450 for an episode in 200 tasks, the baseline $0.00300: +50.0%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"turns are slower, and gate": {
 			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Turns[1].DurationUs *= 4 }}, rules: Rules{MaxLatency: 0.2}, want: stat.Fail,
@@ -74,43 +74,43 @@ func TestVerdicts(t *testing.T) {
 		},
 		"still running": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Status = "running" }, want: stat.Inconclusive,
-			says: "Inconclusive: the status of the new run is running. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the status of the new run is running.",
+			says: "Inconclusive: the status of the new run is running. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the status of the new run is running.",
 		},
 		"free on both sides": {
 			new: plan{candidate: "free", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Episode.CostNanoUSD = new(int64) }}, rules: Rules{MaxCost: 0.2}, want: stat.Pass,
-			says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs; a growth of 20% or more of cost.",
+			says: "No regression. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs; a growth of 20% or more of cost.",
 		},
 		"two lost to the provider": {
-			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(300)}, want: stat.Pass, says: "No regression. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
+			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(300)}, want: stat.Pass, says: "No regression. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). Ruled out: a loss of 1.5 points or more of solved episodes; a loss of 1.5 points or more of contract-valid first outputs.",
 		},
 		"a few lost to the provider": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(25)}, want: stat.Inconclusive,
-			says: "Inconclusive: 16 pairs without a result. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: in the worst case of the 16 pairs without a result (T06 trial 1, T12 trial 2, T31 trial 1, T37 trial 2, T56 trial 1 and 11 more), solved episodes change by −4.0 points. To run them: cupel run --resume run-strong.",
+			says: "Inconclusive: 16 pairs without a result. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: in the worst case of the 16 pairs without a result (T06 trial 1, T12 trial 2, T31 trial 1, T37 trial 2, T56 trial 1 and 11 more), solved episodes change by −4.0 points. To run them: cupel run --resume run-strong.",
 		},
 		"a regression survives what is lost": {
 			new: plan{candidate: "weak", tasks: 200, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 				infra(10)(task, trial, rows)
 				rows.Episode.Solved = rows.Episode.Solved && task%2 == 0
-			}}, want: stat.Fail, says: "Regression: 50 points fewer tasks solved. The new run solves 50% of its episodes in 200 tasks, the baseline 100%: −50.0 points (95% CI −57.2 to −42.8). The loss is significant (adjusted p < 0.0001).",
+			}}, want: stat.Fail, says: "Regression: 50 points fewer tasks solved. The new run solves 50.0% of its episodes in 200 tasks, the baseline 100.0%: −50.0 points (95% CI −57.2 to −42.8). The loss is significant (adjusted p < 0.0001).",
 		},
 		"too many lost to the provider": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: infra(10)}, want: stat.Inconclusive,
-			says: "Inconclusive: 40 of 400 pairs without a result, more than the 5% of max_infra. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). No verdict is possible: 40 of 400 pairs without a result, more than the 5% of max_infra.",
+			says: "Inconclusive: 40 of 400 pairs without a result, more than the 5% of max_infra. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). No verdict is possible: 40 of 400 pairs without a result, more than the 5% of max_infra.",
 		},
 		"stopped early": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Stopped = "the cap of $5 is reached" }, want: stat.Inconclusive,
-			says: "Inconclusive: the new run was stopped early: the cap of $5 is reached. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was stopped early: the cap of $5 is reached.",
+			says: "Inconclusive: the new run was stopped early: the cap of $5 is reached. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was stopped early: the cap of $5 is reached.",
 		},
 		"planned and not run": {
 			new: strong, edit: func(m *manifest.Manifest) { m.Candidates[0].Planned += 7 }, want: stat.Inconclusive,
-			says: "Inconclusive: 7 planned episodes of the new run have not been run. The new run solves 100% of its episodes in 200 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: 7 planned episodes of the new run have not been run.",
+			says: "Inconclusive: 7 planned episodes of the new run have not been run. The new run solves 100.0% of its episodes in 200 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: 7 planned episodes of the new run have not been run.",
 		},
 		"capped": {
 			new: plan{candidate: "strong", tasks: 200, trials: 2, episode: func(task, _ int, rows *ledger.EpisodeRows) {
 				if task == 3 {
 					rows.Episode.Status, rows.Episode.Solved = ledger.StatusBudgetStop, false
 				}
-			}}, want: stat.Inconclusive, says: "Inconclusive: the new run was interrupted or capped. The new run solves 100% of its episodes in 199 tasks, the baseline 100%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was interrupted or capped.",
+			}}, want: stat.Inconclusive, says: "Inconclusive: the new run was interrupted or capped. The new run solves 100.0% of its episodes in 199 tasks, the baseline 100.0%: 0.0 points (95% CI −1.8 to +1.8). A pass is not possible: the new run was interrupted or capped.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestImproved(t *testing.T) {
 		})
 	}
 	all := compared(plan{candidate: "a", tasks: 100, trials: 1, episode: fails(func(task, _ int) bool { return task < 50 })}, strong, Rules{})
-	require.Equal(t, "The new run solves 100% of 100 tasks, the baseline 50%: +50.0 points (95% CI +40.0 to +60.0). Ruled out: any loss of solved episodes; a loss of 3 points or more of contract-valid first outputs.", all.Pairs[0].Sentence)
+	require.Equal(t, "The new run solves 100.0% of 100 tasks, the baseline 50.0%: +50.0 points (95% CI +40.0 to +60.0). Ruled out: any loss of solved episodes; a loss of 3 points or more of contract-valid first outputs.", all.Pairs[0].Sentence)
 }
 
 // With more lost than max_infra, a regression must be one whatever the lost pairs were.

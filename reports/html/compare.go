@@ -44,7 +44,7 @@ func Comparison(w io.Writer, c compare.Comparison, sides SidesOf) error {
 		v.Runs = append(v.Runs, compared.RunView{Name: r.Name, Line: words.Clip(r.Line, 1200)})
 	}
 	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
-		what, _ := compared.DifferenceWords(d)
+		what, _ := compared.DifferenceWords(c, d)
 		v.Differences = append(v.Differences, differenceView{words.Clip(what, 300), words.Clip(d.Baseline, 200), words.Clip(d.New, 200), d.Misleads})
 	}
 	for _, n := range c.Notes[:min(len(c.Notes), maxKnownRows)] {

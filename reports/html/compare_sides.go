@@ -206,7 +206,7 @@ func (w *wantedSides) view(anchor string) sidesView {
 			r.New = &right[i]
 		}
 		if i+1 == e.Turn {
-			r.First = "First difference: " + words.Clip(e.What, 300)
+			r.First = compared.FirstDifference(e)
 		}
 		v.Rows = append(v.Rows, r)
 	}

@@ -63,7 +63,7 @@ func TestComparePage(t *testing.T) {
 
 	require.Equal(t, 5, strings.Count(page, `class="grp sides-of"`))
 	require.Equal(t, 5, strings.Count(page, `class="pair sides diverges" data-turn="3"`), "marked once a pair")
-	require.Equal(t, 5, strings.Count(page, "First difference: baseline: respond; new: tool get_counts"))
+	require.Equal(t, 5, strings.Count(page, "First difference at turn 3: baseline answers, new calls get_counts"))
 	require.Contains(t, page, `<a href="#side-1"><bdi>G04</bdi></a>`)
 	require.Contains(t, page, "&#34;value&#34;: 427", "an observation")
 	require.Contains(t, page, `Their system prompts differ: <a href="#system-1">1</a> and <a href="#system-2">2</a>.`)

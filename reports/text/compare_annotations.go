@@ -38,7 +38,7 @@ func compareRemarks(c compare.Comparison) (list []annotation) {
 	}
 	for _, d := range c.Differences {
 		if d.Misleads {
-			what, how := compared.DifferenceWords(d)
+			what, how := compared.DifferenceWords(c, d)
 			list = append(list, annotation{stat.Inconclusive, "regression: " + d.What, what + ": " + how})
 		}
 	}

@@ -30,7 +30,7 @@ func CompareJUnit(w io.Writer, c compare.Comparison) error {
 		}
 		s.Properties = append(s.Properties, junitProperty{"verdict", words.Word(p.Verdict)}, junitProperty{"reason", words.Clip(p.Sentence, 600)})
 		for _, d := range c.Differences {
-			what, how := compared.DifferenceWords(d)
+			what, how := compared.DifferenceWords(c, d)
 			s.Properties = append(s.Properties, junitProperty{"differs: " + what, how})
 		}
 		for _, m := range p.Metrics {

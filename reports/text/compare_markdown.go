@@ -27,7 +27,7 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 		b.line("- %s **%s**: %s%s", words.Sign(p.Verdict), Escape(words.Brief(compared.PairName(p), 160)), Escape(words.Clip(p.Sentence, 600)), simulated(p.New.Simulated))
 	}
 	b.line("")
-	b.differences(c.Differences)
+	b.differences(c)
 	b.metrics(c)
 	for _, n := range c.Notes {
 		b.line("> %s  ", Escape(words.Clip(n, 400)))
@@ -47,12 +47,13 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 }
 
 // differences are folded away unless one misleads.
-func (b *budget) differences(list []compare.Difference) {
+func (b *budget) differences(c compare.Comparison) {
+	list := c.Differences
 	misleads := 0
 	for _, d := range list {
 		if d.Misleads {
 			misleads++
-			what, how := compared.DifferenceWords(d)
+			what, how := compared.DifferenceWords(c, d)
 			b.line("> ⚠ **%s**: %s  ", Escape(what), Escape(how))
 		}
 	}
@@ -63,7 +64,7 @@ func (b *budget) differences(list []compare.Difference) {
 	b.line("")
 	b.fold(fmt.Sprintf("Configuration differences: %d", len(list)), func() {
 		for _, d := range list {
-			what, how := compared.DifferenceWords(d)
+			what, how := compared.DifferenceWords(c, d)
 			b.line("- %s: %s", Escape(what), Escape(how))
 		}
 		b.line("")
@@ -72,14 +73,14 @@ func (b *budget) differences(list []compare.Difference) {
 
 func (b *budget) metrics(c compare.Comparison) {
 	heads := compared.Headings(c)
-	b.line("| Candidate | Metric | %s | %s | Change | Interval | p, adjusted | Margin | Verdict |", Escape(heads.Baseline), Escape(heads.New))
+	b.line("| Candidate | Metric | %s | %s | Change | 95%% CI | p (adjusted) | Margin | Verdict |", Escape(heads.Baseline), Escape(heads.New))
 	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
 	for _, p := range c.Pairs {
 		name := Escape(words.Brief(compared.PairName(p), 80))
 		for _, m := range p.Metrics {
-			verdict, title := "–", Escape(m.Title)
+			verdict, title := compared.MetricWord(m), Escape(m.Title)
 			if m.Gates {
-				verdict, title = words.Sign(m.Verdict)+" "+words.Word(m.Verdict), "**"+title+"**"
+				verdict, title = words.Sign(m.Verdict)+" "+verdict, "**"+title+"**"
 			}
 			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, Escape(words.InUnit(m.Unit, m.Baseline)), Escape(words.InUnit(m.Unit, m.New)),
 				Escape(compared.Change(m)), Escape(words.SpanOf(m.Unit, m.Interval)), Escape(words.Chance(m.Adjusted)), Escape(compared.Margin(m)), verdict)
@@ -93,7 +94,7 @@ func (b *budget) metrics(c compare.Comparison) {
 func (b *budget) pair(p compare.Pair) {
 	name := Escape(words.Brief(compared.PairName(p), 80))
 	if tasks := compared.ChangedTasks(p.Tasks); len(tasks) > 0 {
-		b.fold(fmt.Sprintf("%s: %s", name, Escape(compared.ClassCounts(p.Tasks))), func() { b.changed(tasks) })
+		b.fold(fmt.Sprintf("%s: %s", name, Escape(compared.ClassCounts(p.Tasks))), func() { b.changed(p, tasks) })
 	} else {
 		b.line("%s: %s", name, Escape(compared.ClassCounts(p.Tasks)))
 		b.line("")
@@ -101,7 +102,7 @@ func (b *budget) pair(p compare.Pair) {
 	if list := compared.OnList(p.Tasks); len(list) > 0 {
 		b.fold(fmt.Sprintf("%s: known to be flaky: %s", name, words.Plural(len(list), "task")), func() {
 			for _, t := range list {
-				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(compared.TaskWords(t)), Escape(compared.KnownWords(*t.Known)))
+				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(compared.TaskCounts(p, t)), Escape(compared.KnownWords(*t.Known)))
 			}
 			b.line("")
 		})
@@ -118,16 +119,17 @@ func (b *budget) pair(p compare.Pair) {
 	})
 }
 
-func (b *budget) changed(tasks []compare.Task) {
+func (b *budget) changed(p compare.Pair, tasks []compare.Task) {
+	if text := compared.ByChance(tasks); text != "" {
+		b.line("%s", text)
+		b.line("")
+	}
 	for i, t := range tasks {
 		if i == maxMarkdownTasks {
 			b.line("- and %s more", words.Plural(len(tasks)-i, "task"))
 			break
 		}
-		b.line("- **%s** <code>%s</code>: %s", t.Class, Escape(words.Brief(t.ID, 60)), Escape(compared.TaskWords(t)))
-		if len(t.Episodes) > 0 {
-			b.line("  %s", Escape(words.Clip(compared.EpisodeWords(t.Episodes[0]), 400)))
-		}
+		b.line("- **%s** <code>%s</code>: %s", t.Class, Escape(words.Brief(t.ID, 60)), Escape(compared.TaskLine(p, t)))
 	}
 	b.line("")
 }

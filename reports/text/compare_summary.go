@@ -10,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/cupel-eval/cupel/reports/compare"
-	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -24,11 +23,19 @@ func CompareSummary(w io.Writer, c compare.Comparison, screen Screen) error {
 	var b strings.Builder
 	width := screen.Width
 	fmt.Fprintf(&b, "%s\n\n", screen.verdict(c.Verdict, words.Clip(c.Headline, 400)))
+	for _, p := range c.Pairs {
+		name := ""
+		if len(c.Pairs) > 1 {
+			name = words.Brief(compared.PairName(p), 40) + ": "
+		}
+		wrapped(&b, "", name+p.Sentence, width)
+	}
+	b.WriteByte('\n')
 	for _, r := range compared.RunsOf(c) {
 		wrapped(&b, fmt.Sprintf("%-10s", strings.ToLower(r.Name)+":"), r.Line, width)
 	}
 	for _, d := range c.Differences {
-		what, how := compared.DifferenceWords(d)
+		what, how := compared.DifferenceWords(c, d)
 		wrapped(&b, "differs:  ", what+": "+how, width)
 	}
 	b.WriteByte('\n')
@@ -50,7 +57,7 @@ func CompareSummary(w io.Writer, c compare.Comparison, screen Screen) error {
 func metricTable(c compare.Comparison, screen Screen) string {
 	width := screen.Width
 	const longest, shortest = 200, 11
-	names := utf8.RuneCountInString(tableCorner)
+	names := len("  contract_valid")
 	for _, p := range c.Pairs {
 		names = max(names, min(longest, utf8.RuneCountInString(compared.PairName(p))))
 	}
@@ -60,8 +67,6 @@ func metricTable(c compare.Comparison, screen Screen) string {
 	}
 	return text
 }
-
-const tableCorner = "candidate / metric"
 
 // tableWidth is the length of the first line.
 func tableWidth(table string) int {
@@ -84,16 +89,16 @@ func metricTableOf(c compare.Comparison, screen Screen, name int) string {
 		intervalColumn.WidthMax, intervalColumn.WidthMaxEnforcer = 18, text.WrapSoft
 		verdictColumn.WidthMax, verdictColumn.WidthMaxEnforcer = 14, text.WrapSoft
 	}
-	t.AppendHeader(table.Row{words.Brief(tableCorner, name), heads.Baseline, heads.New, "change", "interval", "verdict"})
+	t.AppendHeader(table.Row{"metric", heads.Baseline, heads.New, "change", "95% CI", "verdict"})
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight},
 		intervalColumn, verdictColumn,
 	})
 	for _, p := range c.Pairs {
-		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", screen.verdict(p.Verdict, strings.ToUpper(words.Word(p.Verdict)))})
+		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", screen.verdict(p.Verdict, strings.ToUpper(compared.PairWord(p)))})
 		for _, m := range p.Metrics {
 			t.AppendRow(table.Row{
-				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), screen.verdict(m.Verdict, metricVerdict(m)),
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), screen.verdict(m.Verdict, compared.MetricWord(m)),
 			})
 		}
 	}
@@ -114,38 +119,26 @@ func metricName(name string, most int) string {
 	return strings.Join(lines, "\n  ")
 }
 
-// metricVerdict is a dash for metrics that are not gating.
-func metricVerdict(m compare.Metric) string {
-	if !m.Gates {
-		return "–"
-	}
-	return words.Word(m.Verdict)
-}
-
 // pairText says what is behind the numbers of a pair.
 func pairText(b *strings.Builder, p compare.Pair, width int) {
 	fmt.Fprintf(b, "\n%s\n", words.Brief(compared.PairName(p), 160))
-	wrapped(b, "  why: ", p.Sentence, width)
 	for _, m := range p.Metrics {
-		if m.Gates && m.Verdict != stat.Pass {
-			wrapped(b, "  why: ", compared.MetricWhy(m), width)
+		if m.Gates {
+			wrapped(b, "  "+words.Brief(m.Name, 40)+": ", compared.Details(m), width)
 		}
 	}
 	wrapped(b, "  episodes: ", compared.PairCounts(p), width)
-	wrapped(b, "  tasks: ", compared.ClassCounts(p.Tasks), width)
 	tasks := compared.ChangedTasks(p.Tasks)
+	wrapped(b, "  tasks: ", words.Join(". ", compared.ClassCounts(p.Tasks), compared.ByChance(tasks)), width)
 	for i, t := range tasks {
 		if i == maxTextTasks {
-			fmt.Fprintf(b, "  and %s more: see -o compare.md and compare.json\n", words.Plural(len(tasks)-i, "task"))
+			fmt.Fprintf(b, "  and %s more: use -o compare.html to see all\n", words.Plural(len(tasks)-i, "task"))
 			break
 		}
-		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), words.Brief(t.ID, 60)+": "+compared.TaskWords(t), width)
-		if len(t.Episodes) > 0 && t.Episodes[0].Turn > 0 {
-			wrapped(b, strings.Repeat(" ", 15), compared.EpisodeWords(t.Episodes[0]), width)
-		}
+		wrapped(b, fmt.Sprintf("  %-12s ", t.Class), words.Brief(t.ID, 60)+": "+compared.TaskLine(p, t), width)
 	}
 	for _, t := range compared.OnList(p.Tasks) {
-		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, compared.TaskWords(t), compared.KnownWords(*t.Known)), width)
+		wrapped(b, "  known flaky  ", fmt.Sprintf("%s: %s, %s (%s)", words.Brief(t.ID, 60), t.Class, compared.TaskCounts(p, t), compared.KnownWords(*t.Known)), width)
 	}
 	for _, d := range compared.FailureChanges(p.FailureChanges) {
 		wrapped(b, "  failures: ", compared.FailureChangeWords(d), width)

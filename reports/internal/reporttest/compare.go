@@ -79,7 +79,7 @@ func fixtureTasks(expired, unexpired *compare.KnownFlaky) []compare.Task {
 	return []compare.Task{
 		{ID: "G01", Title: "One", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.StablePass, P: 1, Adjusted: 1, Evidence: "3 of 3 on both sides"},
 		{ID: "G04", Title: "Four", Baseline: stat.Trials{Passed: 3, N: 3}, New: stat.Trials{N: 3}, Class: flake.NewlyBroken, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 3 of 3, new 0 of 3; significant (p 0.05)", Episodes: []compare.EpisodePair{
-			{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: tool get_counts; new: respond"},
+			{Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline calls get_counts, new answers"},
 			{Trial: 2, BaselineID: "B2", NewID: "T2", BaselineEnded: "answered", NewEnded: "answered"},
 		}},
 		{ID: "G05", Baseline: stat.Trials{N: 3}, New: stat.Trials{Passed: 3, N: 3}, Class: flake.NewlyFixed, P: 0.05, Adjusted: 0.05, Evidence: "solved: baseline 0 of 3, new 3 of 3; significant (p 0.05)"},
@@ -156,7 +156,7 @@ func ShownComparison() compare.Comparison {
 		t := &c.Pairs[0].Tasks[i]
 		if t.Class != flake.StablePass && t.Class != flake.StableFail && t.Class != flake.Unknown {
 			t.Episodes = []compare.EpisodePair{{
-				Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline: respond; new: tool get_counts",
+				Trial: 1, BaselineID: "B1", NewID: "T1", BaselineEnded: "answered", NewEnded: "stopped: thrash", Turn: 3, What: "baseline answers, new calls get_counts",
 			}}
 		}
 	}

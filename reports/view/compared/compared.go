@@ -119,10 +119,11 @@ func sideLine(sides ...compare.Side) string {
 		values(func(s compare.Side) string { return "cupel " + words.Brief(s.CodeVersion, 40) }))
 }
 
-// DifferenceWords are what differs and how.
-func DifferenceWords(d compare.Difference) (what, how string) {
+// DifferenceWords are what differs and how. A single pair of candidates is not named.
+func DifferenceWords(c compare.Comparison, d compare.Difference) (what, how string) {
 	what = d.What
-	if d.Where != "" {
+	only := len(c.Pairs) == 1 && (d.Where == c.Pairs[0].New.Name || d.Where == c.Pairs[0].Baseline.Name+" and "+c.Pairs[0].New.Name)
+	if d.Where != "" && !only {
 		what = d.What + " of " + words.Brief(d.Where, 160)
 	}
 	how = words.Clip(d.Baseline, 200) + " → " + words.Clip(d.New, 200)
@@ -144,14 +145,19 @@ func Margin(m compare.Metric) string {
 
 // MetricWhy says in one line what decided a gating metric.
 func MetricWhy(m compare.Metric) string {
-	parts := []string{fmt.Sprintf("%s %s → %s, %s (%s)", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), words.SpanOf(m.Unit, m.Interval))}
+	return fmt.Sprintf("%s %s → %s, %s (%s); %s", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), words.SpanOf(m.Unit, m.Interval), Details(m))
+}
+
+// Details are what is known of a metric apart from its values.
+func Details(m compare.Metric) string {
+	var parts []string
 	if m.P != nil {
 		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", words.Chance(m.P), words.Chance(m.Adjusted)))
 	}
 	if m.Margin != nil {
 		parts = append(parts, "margin "+Margin(m))
 	}
-	parts = append(parts, fmt.Sprintf("%s pairs of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")))
+	parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(m.N, "pair"), words.Plural(m.Clusters, "task")))
 	return words.Join(" ", strings.Join(parts, "; ")+".", m.Note, m.Power)
 }
 
@@ -174,6 +180,39 @@ func GateWords(rules compare.Rules, v stat.Verdict) string {
 		return words.Word(v) + " (on_unclear is fail)"
 	}
 	return words.Word(v)
+}
+
+// MetricWord is the verdict of a metric in a table.
+func MetricWord(m compare.Metric) string {
+	switch {
+	case !m.Gates:
+		return "not gated"
+	case m.Improved && m.Verdict == stat.Pass:
+		return "improved"
+	}
+	return words.Word(m.Verdict)
+}
+
+// PairWord is the verdict of a pair in a table.
+func PairWord(p compare.Pair) string {
+	if p.Verdict == stat.Pass && slices.ContainsFunc(p.Metrics, func(m compare.Metric) bool { return m.Improved }) {
+		return "improved"
+	}
+	return words.Word(p.Verdict)
+}
+
+// ByChance says what single trials cannot tell of the tasks that changed; empty if none
+// changed, or if a side has more trials of one.
+func ByChance(tasks []compare.Task) string {
+	for _, t := range tasks {
+		if t.Baseline.N > 1 || t.New.N > 1 {
+			return ""
+		}
+	}
+	if len(tasks) == 0 {
+		return ""
+	}
+	return words.Plural(len(tasks), "task") + " changed outcome. With one trial per side this can be chance."
 }
 
 // Trials is "2/3".
@@ -231,6 +270,26 @@ func TaskWords(t compare.Task) string {
 	return cmp.Or(words.Clip(t.Evidence, 300), Trials(t.Baseline)+" → "+Trials(t.New))
 }
 
+// TaskCounts are a task's solved trials on both sides.
+func TaskCounts(p compare.Pair, t compare.Task) string {
+	return fmt.Sprintf("%s %s, %s %s", words.Brief(p.Labels.Baseline, 40), Trials(t.Baseline), words.Brief(p.Labels.New, 40), Trials(t.New))
+}
+
+// TaskLine says in a line how a task changed: its trials, p where there are several, and the
+// first difference.
+func TaskLine(p compare.Pair, t compare.Task) string {
+	text := TaskCounts(p, t)
+	if t.Baseline.N > 1 && t.New.N > 1 {
+		text += ", adjusted p " + words.Chance(&t.Adjusted)
+	}
+	if len(t.Episodes) > 0 {
+		if d := FirstDifference(t.Episodes[0]); d != "" {
+			text += fmt.Sprintf(". Trial %d: %s", t.Episodes[0].Trial, words.LowerFirst(d))
+		}
+	}
+	return text
+}
+
 // Excused says that a task is on the known-flaky list and does not gate.
 func Excused(t compare.Task) bool { return t.Known != nil && !t.Known.Expired }
 
@@ -262,10 +321,18 @@ func EpisodeWords(e compare.EpisodePair) string {
 		return words.Brief(ended, 60)
 	}
 	text := fmt.Sprintf("trial %d: %s → %s", e.Trial, side(e.BaselineID, e.BaselineEnded), side(e.NewID, e.NewEnded))
-	if e.Turn > 0 {
-		text += fmt.Sprintf(", first differs at turn %d: %s", e.Turn, words.Clip(e.What, 200))
+	if d := FirstDifference(e); d != "" {
+		text += "; " + words.LowerFirst(d)
 	}
 	return text
+}
+
+// FirstDifference is the first turn at which two episodes differ, and in what.
+func FirstDifference(e compare.EpisodePair) string {
+	if e.Turn == 0 {
+		return words.UpperFirst(words.Clip(e.What, 200))
+	}
+	return fmt.Sprintf("First difference at turn %d: %s", e.Turn, words.Clip(e.What, 200))
 }
 
 // FailureChanges are the kinds of failure that there were any of, those that changed first.
