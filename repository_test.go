@@ -129,7 +129,7 @@ var arrows = map[string][]string{
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/plot":          {"internal/atomicfile", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/words"},
-	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/words"},
+	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
 	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},

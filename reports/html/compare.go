@@ -22,7 +22,7 @@ import (
 const (
 	maxCompareTasks   = 1000      // rows, of all pairs
 	maxTaskBytes      = 600 << 10 // and what these take; about half of that is markup
-	maxKnownRows      = 100
+	maxNotes          = 100
 	maxSides          = 40        // tasks shown side by side
 	maxSidesBytes     = 900 << 10 // and what these take
 	maxSaidOfSides    = 600 << 10 // texts in them; the rest is what the ledger knows
@@ -36,18 +36,16 @@ const (
 func Comparison(w io.Writer, c compare.Comparison, sides SidesOf) error {
 	v := comparePage{
 		CSS: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: scriptHash(),
-		Verdict: chipOf(c.Verdict), Headline: words.Clip(c.Headline, 400),
-		Heads: compared.Headings(c), OneRun: c.OneRun,
+		Verdict: c.Verdict, Headline: words.Clip(c.Headline, 400), Heads: compared.Headings(c), OneRun: c.OneRun,
 		Simulated: c.New.Simulated || slices.ContainsFunc(compared.Baselines(c), func(s compare.Side) bool { return s.Simulated }), Facts: compareFacts(c), Classes: ChangedFirst(),
 	}
 	for _, r := range compared.RunsOf(c) {
 		v.Runs = append(v.Runs, compared.RunView{Name: r.Name, Line: words.Clip(r.Line, 1200)})
 	}
-	for _, d := range c.Differences[:min(len(c.Differences), maxKnownRows)] {
-		what, _ := compared.DifferenceWords(c, d)
-		v.Differences = append(v.Differences, differenceView{words.Clip(what, 300), words.Clip(d.Baseline, 200), words.Clip(d.New, 200), d.Misleads})
+	for _, s := range compared.Sections(c) {
+		v.Sections = append(v.Sections, sectionView{Section: s})
 	}
-	for _, n := range c.Notes[:min(len(c.Notes), maxKnownRows)] {
+	for _, n := range c.Notes[:min(len(c.Notes), maxNotes)] {
 		v.Notes = append(v.Notes, words.Clip(n, 400))
 	}
 	for _, p := range c.Pairs {
@@ -65,101 +63,62 @@ func Comparison(w io.Writer, c compare.Comparison, sides SidesOf) error {
 // comparePage is what the template shows: strings, and coordinates of small
 // drawings.
 type comparePage struct {
-	CSS                template.CSS
-	Script             template.JS
-	ScriptHash         string
-	Verdict            chip
-	Headline           string
-	Heads              compare.Names // of both sides
-	OneRun             bool
-	Runs               []compared.RunView
-	Simulated          bool
-	Pairs              []pairView
-	Differences        []differenceView
-	Notes              []string
-	Classes            []string
-	Tasks              []comparedTask
-	Changed, MoreTasks string
-	Known              []knownView
-	Sides              []template.HTML
-	NoSides            string
-	Systems            []transcript.SystemView
-	Facts              []view.Fact
-}
-
-type differenceView struct {
-	What, Baseline, New string
-	Misleads            bool
+	CSS                        template.CSS
+	Script                     template.JS
+	ScriptHash, Headline       string
+	Verdict                    stat.Verdict
+	Heads                      compare.Names // of both sides
+	OneRun, Simulated          bool
+	Runs                       []compared.RunView
+	Pairs                      []pairView
+	Sections                   []sectionView
+	Notes, Classes             []string
+	Tasks                      []comparedTask
+	Changed, ByChance, NoTasks string
+	Sides                      []template.HTML
+	NoSides                    string
+	Systems                    []transcript.SystemView
+	Facts                      []view.Fact
 }
 
 type pairView struct {
 	Name, Sentence, Meta, Counts, Episodes string
 	Verdict                                chip
-	Simulated                              bool
 	Metrics                                []metricView
-	Drift                                  []failureChangeView
 }
 
 type metricView struct {
-	Title, Note, Power, Baseline, New, Effect, Interval, P, Adjusted, Margin, Test, N string
-	Verdict                                                                           chip
-	Gates                                                                             bool
-	Bar                                                                               *effectBar
+	Title, Details, Baseline, New, Effect, Interval, Adjusted, Margin, Tasks string
+	Verdict                                                                  chip
+	Bar                                                                      *effectBar
 }
 
 // effectBar is a change against none and against the tolerated loss: x
 // coordinates in a box 136 wide. What is better lies to the right.
 type effectBar struct{ Class, Zero, Margin, Low, High, Value, Words string }
 
-type failureChangeView struct {
-	Kind, Baseline, New, P, Adjusted string
-	Moved                            bool
-}
-
 type comparedTask struct {
-	ID, Title, Pair, Class, Outcome, Order, Rank, Sign, Colour, Evidence, P, Adjusted, Known, Href string
-	Baseline, New                                                                                  sharedCell
+	ID, Title, Pair, Class, Outcome, Order, Rank, Sign, Colour, Adjusted, Known, Href string
+	Baseline, New                                                                     sharedCell
 }
 
 // sharedCell is a share of trials, coloured as in the heat map of a report.
 type sharedCell struct{ Class, Rate, Text string }
 
-type knownView struct {
-	Task, Pair, Was, Class, Owner, Expires, Reason string
-	Expired                                        bool
-}
-
 func pairViewOf(p compare.Pair) pairView {
 	v := pairView{
-		Name: words.Brief(compared.PairName(p), 160), Sentence: words.Clip(p.Sentence, 600), Verdict: chipOf(p.Verdict), Counts: compared.ClassCounts(p.Tasks),
-		Episodes: compared.PairCounts(p), Simulated: p.Baseline.Simulated || p.New.Simulated,
+		Name: words.Brief(compared.PairName(p), 160), Sentence: words.Clip(p.Sentence, 900), Verdict: chipOf(p.Verdict), Counts: compared.ClassCounts(p.Tasks), Episodes: compared.PairCounts(p),
 		Meta: words.Brief(words.Join(" · ", p.New.Agent, words.Join("/", p.New.Provider, p.New.Model), p.New.OutputMode, p.New.PromptProfile), 200),
 	}
+	v.Verdict.Word = compared.PairWord(p)
 	for _, m := range p.Metrics {
-		v.Metrics = append(v.Metrics, metricViewOf(m))
-	}
-	for _, d := range compared.FailureChanges(p.FailureChanges) {
-		v.Drift = append(v.Drift, failureChangeView{
-			Kind: words.Brief(string(d.Kind), 40), Baseline: ofEpisodes(d.Baseline, d.BaselineOf), New: ofEpisodes(d.New, d.NewOf),
-			P: words.Chance(d.P), Adjusted: words.Chance(d.Adjusted), Moved: d.Changed,
-		})
-	}
-	return v
-}
-
-func ofEpisodes(k, n int) string {
-	return words.Thousands(int64(k)) + " of " + words.Thousands(int64(n))
-}
-
-func metricViewOf(m compare.Metric) metricView {
-	v := metricView{
-		Title: words.Clip(m.Title, 100), Note: words.Clip(m.Note, 400), Power: words.Clip(m.Power, 400), Test: words.Clip(m.Test, 200), Gates: m.Gates,
-		Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New), Effect: compared.Change(m), Interval: words.SpanOf(m.Unit, m.Interval),
-		P: words.Chance(m.P), Adjusted: words.Chance(m.Adjusted), N: fmt.Sprintf("%s of %s", words.Thousands(int64(m.N)), words.Plural(m.Clusters, "task")),
-		Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
-	}
-	if m.Margin != nil {
-		v.Margin = compared.Margin(m)
+		row := metricView{
+			Title: words.Clip(m.Title, 100), Details: words.Clip(words.Join(" ", compared.Details(m), words.UpperFirst(m.Test)), 1000), Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New),
+			Effect: compared.Change(m), Interval: words.SpanOf(m.Unit, m.Interval), Adjusted: words.Chance(m.Adjusted), Margin: compared.Margin(m), Tasks: words.Thousands(int64(m.Clusters)),
+			Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
+		}
+		row.Verdict.Word = compared.MetricWord(m)
+		v.Metrics = append(v.Metrics, row)
 	}
 	return v
 }
@@ -237,42 +196,34 @@ func byClass(c compare.Comparison) (list []taskOf) {
 	return list
 }
 
-// tasks fills in the table of tasks and the known-flaky list; anchors say where a
-// task is shown side by side.
+// tasks fills in the table of tasks; anchors say where a task is shown side by side.
 func (v *comparePage) tasks(c compare.Comparison, anchors map[*compare.Task]string) {
 	all := byClass(c)
-	several := len(c.Pairs) > 1
-	changed, size := 0, 0
+	var changed []compare.Task
+	size := 0
 	for _, t := range all {
 		if slices.Contains(compared.ChangedClasses(), t.Class) {
-			changed++
+			changed = append(changed, *t.Task)
 		}
 		pair := ""
-		if several {
+		if len(c.Pairs) > 1 {
 			pair = words.Brief(compared.PairName(*t.pair), 80)
-		}
-		if t.Known != nil && len(v.Known) < maxKnownRows {
-			v.Known = append(v.Known, knownView{
-				Task: words.Brief(t.ID, 60), Pair: pair, Was: compared.Trials(t.Baseline) + " → " + compared.Trials(t.New), Class: string(t.Class), Owner: words.Brief(t.Known.Owner, 80),
-				Expires: words.Brief(t.Known.Expires, 20), Reason: words.Clip(t.Known.Reason, 200), Expired: t.Known.Expired,
-			})
 		}
 		if row := comparedTaskOf(t, pair, anchors[t.Task]); len(v.Tasks) < maxCompareTasks && size < maxTaskBytes {
 			v.Tasks = append(v.Tasks, row)
 			size += row.size()
 		}
 	}
-	v.Changed = fmt.Sprintf("%s of %s", words.Thousands(int64(changed)), words.Plural(len(all), "task"))
+	v.Changed, v.ByChance = fmt.Sprintf("%s of %s", words.Thousands(int64(len(changed))), words.Plural(len(all), "task")), compared.ByChance(changed)
 	if more := len(all) - len(v.Tasks); more > 0 {
-		v.MoreTasks = fmt.Sprintf("To keep this page small, %s are left out, those that did not change first; the JSON has them.", words.Plural(more, "task"))
+		v.NoTasks = fmt.Sprintf("To keep this page small, %s are left out, those that did not change first; the JSON has them.", words.Plural(more, "task"))
 	}
 }
 
 func comparedTaskOf(t taskOf, pair, href string) comparedTask {
 	v := comparedTask{
 		ID: words.Brief(t.ID, 60), Title: words.Brief(t.Title, 120), Pair: pair, Class: string(t.Class), Order: strconv.Itoa(slices.Index(ChangedFirst(), string(t.Class))),
-		Evidence: words.Clip(t.Evidence, 300), P: words.Chance(&t.P), Adjusted: words.Chance(&t.Adjusted), Rank: strconv.FormatFloat(t.Adjusted, 'g', 6, 64),
-		Baseline: shareCell(t.Baseline), New: shareCell(t.New), Href: href,
+		Adjusted: words.Chance(&t.Adjusted), Rank: strconv.FormatFloat(t.Adjusted, 'g', 6, 64), Baseline: shareCell(t.Baseline), New: shareCell(t.New), Href: href,
 	}
 	v.Sign, v.Colour = classSign(t.Class)
 	if slices.Contains(compared.ChangedClasses(), t.Class) {
@@ -287,7 +238,7 @@ func comparedTaskOf(t taskOf, pair, href string) comparedTask {
 // size is about what a row takes as HTML.
 func (v comparedTask) size() int {
 	n := 500
-	for _, s := range []string{v.ID, v.ID, v.Title, v.Pair, v.Evidence, v.Known} {
+	for _, s := range []string{v.ID, v.ID, v.Title, v.Pair, v.Known} {
 		n += len(words.HTML(s))
 	}
 	return n

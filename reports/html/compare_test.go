@@ -43,7 +43,7 @@ func TestComparePage(t *testing.T) {
 	}
 	head := page[:strings.Index(page, "</h1>")]
 	require.Contains(t, head, "Regression: 15.6 points fewer tasks solved", "the verdict comes first")
-	require.Contains(t, head, `class="chip fail"`)
+	require.Contains(t, head, `<body class="comparison" data-verdict="fail">`)
 
 	rows := regexp.MustCompile(`<tr data-task="([^"]*)" data-class="([^"]*)"(?: data-outcome="([^"]*)")?>`).FindAllStringSubmatch(page, -1)
 	var got []string
@@ -55,6 +55,7 @@ func TestComparePage(t *testing.T) {
 		"G10|unknown|changed", "G08|stable fail|", "G01|stable pass|", "G01|stable pass|", "G01|stable pass|",
 	}, got, "those that broke first, known ones last in their class")
 	require.Contains(t, page, "ann@example.org, until 2026-12-31: clock skew, issue 12")
+	require.Contains(t, page, "<bdi>ann@example.org</bdi>")
 	require.Contains(t, page, "expired: gates again")
 	require.Contains(t, page, "8 of 12 tasks changed or may have")
 	for _, part := range []string{"−15.6 pp", "−22.1 to −9.0", "A loss of 6 points would have been detected.", "checks of G01, G02", "misleads", "2 of 135", "changed"} {

@@ -27,7 +27,13 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 		b.line("- %s **%s**: %s%s", words.Sign(p.Verdict), Escape(words.Brief(compared.PairName(p), 160)), Escape(words.Clip(p.Sentence, 600)), simulated(p.New.Simulated))
 	}
 	b.line("")
-	b.differences(c)
+	for _, d := range c.Differences {
+		if d.Misleads {
+			what, how := compared.DifferenceWords(c, d)
+			b.line("> ⚠ **%s**: %s  ", Escape(what), Escape(how))
+		}
+	}
+	b.line("")
 	b.metrics(c)
 	for _, n := range c.Notes {
 		b.line("> %s  ", Escape(words.Clip(n, 400)))
@@ -35,6 +41,11 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 	b.line("")
 	for _, p := range c.Pairs {
 		b.pair(p)
+	}
+	for _, s := range compared.Sections(c) {
+		if s.Tables != nil {
+			b.fold(s.Fold, func() { b.table(s.Tables[0]) })
+		}
 	}
 	if b.dropped > 0 {
 		// Room for this line is kept outside the budget.
@@ -44,31 +55,6 @@ func CompareMarkdown(w io.Writer, c compare.Comparison) error {
 		return fmt.Errorf("reports: comparison as Markdown: %w", err)
 	}
 	return nil
-}
-
-// differences are folded away unless one misleads.
-func (b *budget) differences(c compare.Comparison) {
-	list := c.Differences
-	misleads := 0
-	for _, d := range list {
-		if d.Misleads {
-			misleads++
-			what, how := compared.DifferenceWords(c, d)
-			b.line("> ⚠ **%s**: %s  ", Escape(what), Escape(how))
-		}
-	}
-	if len(list) == misleads {
-		b.line("")
-		return
-	}
-	b.line("")
-	b.fold(fmt.Sprintf("Configuration differences: %d", len(list)), func() {
-		for _, d := range list {
-			what, how := compared.DifferenceWords(c, d)
-			b.line("- %s: %s", Escape(what), Escape(how))
-		}
-		b.line("")
-	})
 }
 
 func (b *budget) metrics(c compare.Comparison) {
@@ -99,21 +85,10 @@ func (b *budget) pair(p compare.Pair) {
 		b.line("%s: %s", name, Escape(compared.ClassCounts(p.Tasks)))
 		b.line("")
 	}
-	if list := compared.OnList(p.Tasks); len(list) > 0 {
-		b.fold(fmt.Sprintf("%s: known to be flaky: %s", name, words.Plural(len(list), "task")), func() {
-			for _, t := range list {
-				b.line("- <code>%s</code> %s, %s (%s)", Escape(words.Brief(t.ID, 60)), t.Class, Escape(compared.TaskCounts(p, t)), Escape(compared.KnownWords(*t.Known)))
-			}
-			b.line("")
-		})
-	}
 	b.fold(fmt.Sprintf("%s: the numbers", name), func() {
 		b.line("- %s", Escape(compared.PairCounts(p)))
 		for _, m := range p.Metrics {
 			b.line("- %s %s", Escape(words.Clip(compared.MetricWhy(m), 700)), Escape(words.Clip(m.Test, 200)))
-		}
-		for _, d := range compared.FailureChanges(p.FailureChanges) {
-			b.line("- failures: %s", Escape(compared.FailureChangeWords(d)))
 		}
 		b.line("")
 	})

@@ -87,7 +87,7 @@
     function filter() {
       queued = false;
       var words = find.value.toLowerCase().split(/\s+/).filter(Boolean), kind = chosen(), n = 0;
-      body.classList.toggle("found", words.length > 0);
+      body.classList.toggle("found", words.length > 0 || !!kind);
       rows.forEach(function (r) {
         if (words.length && !r.text) r.text = r.tr.cells[0].textContent.toLowerCase();
         var hide = !!kind && r.kinds.indexOf(" " + kind + " ") < 0 ||

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -59,7 +60,11 @@ type RunView struct{ Name, Line string }
 // baseline runs are one line.
 func RunsOf(c compare.Comparison) []RunView {
 	if c.OneRun {
-		return []RunView{{"Run", sideLine(c.New)}}
+		names := ""
+		if len(c.Pairs) == 1 {
+			names = "candidates " + words.Brief(c.Pairs[0].Baseline.Name, 60) + " and " + words.Brief(c.Pairs[0].New.Name, 60)
+		}
+		return []RunView{{"Run", words.Join(" · ", names, sideLine(c.New))}}
 	}
 	return []RunView{{"Baseline", sideLine(Baselines(c)...)}, {"New", sideLine(c.New)}}
 }
@@ -109,7 +114,12 @@ func sideLine(sides ...compare.Side) string {
 		values(func(s compare.Side) string { return words.Brief(s.Mode, 60) }),
 		values(func(s compare.Side) string { return words.Plural(s.Trials, "trial") }),
 		values(func(s compare.Side) string { return words.Brief(s.Status, 20) }),
-		values(func(s compare.Side) string { return words.Brief(s.Started, 40) }),
+		values(func(s compare.Side) string {
+			if at, err := time.Parse(time.RFC3339Nano, s.Started); err == nil {
+				return at.UTC().Format("2 Jan 2006, 15:04 UTC")
+			}
+			return words.Brief(s.Started, 40)
+		}),
 		values(func(s compare.Side) string {
 			if s.Simulated {
 				return "SIMULATED"
