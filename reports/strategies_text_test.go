@@ -99,10 +99,10 @@ func TestModelsThatDisagree(t *testing.T) {
 	require.Equal(t, []string{"tools", "contract"}, []string{s.Groups[0].Winner, s.Groups[1].Winner})
 	require.Empty(t, s.Pooled.Winner)
 	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on who wins in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
-	require.Equal(t, "models disagree on steps, cost and time; no difference shown in success", view.Answer(s.Pooled))
+	require.Equal(t, "Success: no significant difference. Steps, cost and time: models disagree", view.Answer(s.Pooled))
 	k := findClaim(t, s.Pooled, "elapsed", "contract", "tools")
 	require.Equal(t, []string{"models disagree", "", "All 8 tasks agree, so the interval has no width. contract wins with p/n, tools with p/m."}, []string{k.Verdict, k.Winner, k.Note})
-	require.Equal(t, "tools wins on steps, cost and time; no difference shown in success", view.Answer(&s.Groups[0]))
+	require.Equal(t, "Success: no significant difference. Steps, cost and time: tools is best", view.Answer(&s.Groups[0]))
 	require.NotContains(t, Build(reporttest.Research()).Strategies.Pooled.Sentence, "disagree")
 }
 
@@ -162,17 +162,17 @@ func TestGoldenStrategies(t *testing.T) {
 func TestStrategiesInEveryRendering(t *testing.T) {
 	r := Build(reporttest.Research())
 	page := reporttest.Render(t, HTML, r)
-	for _, part := range []string{`<section id="strategies"`, `<a href="#strategies">`, "tools wins", "sim-weak/weak", "Pairs / tasks"} {
+	for _, part := range []string{`<section id="strategies"`, `<a href="#strategies">`, "tools is best", "sim-weak/weak", "Pairs / tasks"} {
 		require.Contains(t, page, part)
 	}
 	printed := reporttest.Render(t, text.Markdown, r)
-	require.Contains(t, printed, "**Strategies**, all models: **tools wins on steps, cost and time; no difference shown in success**")
+	require.Contains(t, printed, "**Strategies**, all models: **Success: no significant difference. Steps, cost and time: tools is best**")
 	require.Contains(t, printed, "**all models**: By the estimates tools and plan are on the front")
 	require.Contains(t, printed, "| Steps | contract → tools |")
 	var b bytes.Buffer
 	require.NoError(t, text.Summary(&b, r, text.Screen{}))
-	require.Equal(t, 2, strings.Count(b.String(), "strategies: "))
-	require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and time; no difference shown in success\n")
+	require.Equal(t, 1, strings.Count(b.String(), "strategies: "))
+	require.Contains(t, b.String(), "strategies: all models: Success: no significant difference. Steps, cost and time: tools is best\n")
 	require.NotContains(t, reporttest.Render(t, text.JUnit, r), "strateg")
 	f := r.Figures[slices.IndexFunc(r.Figures, func(f model.Figure) bool { return f.Name == "strategies" })]
 	require.Equal(t, "Pareto-optimal in success, cost and time: tools and plan", f.Title)

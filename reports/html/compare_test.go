@@ -58,7 +58,7 @@ func TestComparePage(t *testing.T) {
 	require.Contains(t, page, "<bdi>ann@example.org</bdi>")
 	require.Contains(t, page, "expired: gates again")
 	require.Contains(t, page, "8 of 12 tasks changed or may have")
-	for _, part := range []string{"−15.6 pp", "−22.1 to −9.0", "A loss of 6 points would have been detected.", "checks of G01, G02", "misleads", "2 of 135", "changed"} {
+	for _, part := range []string{"−15.6 pp", "−22.1 to −9.0", "A loss of 6 points would have been detected.", "Checks of G01, G02", "misleads", "2 of 135", "changed"} {
 		require.Contains(t, page, part)
 	}
 

@@ -112,9 +112,7 @@ type pageView struct {
 	Sections            []sectionView
 	Strategies          []view.StrategyView
 	StrategyNotes       []string
-	// Answer says in a line which strategy wins on what.
-	Answer, BoardLegend string
-	Boards              []view.WinTable
+	StrategyLegend      string
 	Tasks               []taskView
 	Outcome             []outcomeView
 	Rest                int // how many tasks are shown at first; 0 means all
@@ -181,8 +179,7 @@ func newPage(r model.Report, plots Plots, single bool) (pageView, error) {
 	}
 	v.Strategies = view.StrategyViews(r)
 	if r.Strategies != nil {
-		first := r.Strategies.All()[0]
-		v.Answer, v.BoardLegend, v.Boards = first.Name()+": "+words.Clip(view.Answer(first), 600), words.UpperFirst(view.WinLegend)+"; a win is bold", view.WinTables(r.Strategies)
+		v.StrategyLegend = view.StrategyLegend
 		for _, n := range r.Strategies.Notes {
 			v.StrategyNotes = append(v.StrategyNotes, words.Clip(n, 600))
 		}

@@ -56,8 +56,10 @@ type StrategyResult struct {
 	// Success is the share solved, Cost the mean in nano-USD and Time the mean in µs
 	// of an episode; null without episodes, and where a cost is unknown.
 	Success *Estimate `json:"success"`
-	Cost    *Estimate `json:"cost_nanousd"`
-	Time    *Estimate `json:"elapsed_us"`
+	// Steps is the mean of the solved episodes; null without any.
+	Steps *Estimate `json:"steps"`
+	Cost  *Estimate `json:"cost_nanousd"`
+	Time  *Estimate `json:"elapsed_us"`
 	// Front says that no other entrant is as good in success, cost and time and better
 	// in one, by these estimates. Cost does not count where it is unknown of any.
 	Front bool `json:"front"`

@@ -59,10 +59,10 @@ func (g *modelGroup) trials(agents []string, task string) (trials []int) {
 // strategyTotals gathers what an entrant's estimates are made of: one observation for each
 // trial of a task.
 type strategyTotals struct {
-	episodes   int
-	success    map[string]stat.Cluster // by cluster
-	cost, time []stat.Observation
-	unpriced   bool
+	episodes          int
+	success           map[string]stat.Cluster // by cluster
+	steps, cost, time []stat.Observation
+	unpriced          bool
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
@@ -72,6 +72,9 @@ func (s *strategyTotals) add(cluster string, list []entry) {
 		time += float64(x.episode.ElapsedUs)
 		if x.episode.Solved {
 			solved++
+		}
+		if x.episode.stepped {
+			s.steps = append(s.steps, stat.Observation{Cluster: cluster, Value: float64(x.episode.Steps)})
 		}
 		if x.episode.CostNanoUSD == nil {
 			s.unpriced = true
@@ -104,7 +107,7 @@ func (s *strategyTotals) measure(e *StrategyResult) {
 		}
 		return estimate
 	}
-	e.Episodes, e.Time = s.episodes, of(s.time)
+	e.Episodes, e.Steps, e.Time = s.episodes, of(s.steps), of(s.time)
 	if !s.unpriced {
 		e.Cost = of(s.cost)
 	}

@@ -152,7 +152,7 @@ func (b *budget) section(r model.Report, s view.Section) {
 
 func (b *budget) table(t view.Table) {
 	if t.Titled {
-		b.line("**%s**\n", t.Caption)
+		b.line("**%s**\n", Escape(t.Caption))
 	}
 	head, rule := "|", "|"
 	for _, c := range t.Columns {
@@ -171,6 +171,9 @@ func (b *budget) table(t view.Table) {
 			text := words.Clip(c.Text, 200)
 			if !t.Columns[i].Own {
 				text = Escape(text)
+			}
+			if c.Strong {
+				text = "**" + text + "**"
 			}
 			row += " " + text + " |"
 		}

@@ -12,183 +12,108 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// boards writes the tables of the Markdown report.
-func (b *budget) boards(s *model.Strategies) {
-	for _, m := range view.WinTables(s) {
-		line, rule := "| "+Escape(m.Name), "|:--"
-		for _, p := range m.Pairs {
-			line, rule = line+" | "+Escape(p), rule+"|--:"
-		}
-		b.line("%s | who wins |", line)
-		b.line("%s|:--|", rule)
-		for _, r := range m.Rows {
-			line = "| " + Escape(r.Metric)
-			for _, c := range r.Cells {
-				if c.Won {
-					line += " | **" + Escape(c.Text) + "**"
-				} else {
-					line += " | " + Escape(c.Text)
-				}
-			}
-			b.line("%s | %s |", line, Escape(r.Who))
-		}
-		b.line("")
-	}
-}
-
-// stackedBoard is the table of all models for a narrow terminal, a line for each pair.
-func stackedBoard(m view.WinTable, screen Screen) string {
-	return fitted(func(most int) string {
+// valueTables are the tables of strategies for a terminal: without intervals if they would
+// be too wide with them, and then with a line for each strategy and metric.
+func valueTables(views []view.StrategyView, screen Screen) string {
+	for _, layout := range []struct{ intervals, stacked bool }{{true, false}, {false, false}, {false, true}} {
 		t := table.NewWriter()
-		look := screen.style()
-		look.Box.PaddingLeft = ""
-		t.SetStyle(look)
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: most, WidthMaxEnforcer: text.WrapSoft}, {Number: 3, Align: text.AlignRight}})
-		t.AppendHeader(table.Row{m.Name, "strategies", "difference", "who wins"})
-		for _, r := range m.Rows {
-			metric, who := r.Metric, r.Who
-			for k, c := range r.Cells {
-				cell := c.Plain()
-				if c.Won {
-					cell = screen.paint(bold, cell)
+		style := screen.style()
+		style.Box.PaddingLeft = ""
+		t.SetStyle(style)
+		var columns []table.ColumnConfig
+		for i := range views[0].Values.Columns {
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight})
+		}
+		if last := len(columns) - 1; screen.Width > 0 && !layout.stacked {
+			columns[last].WidthMax, columns[last].WidthMaxEnforcer = 16, text.WrapSoft
+			columns[last].Align = text.AlignLeft
+		}
+		columns[0].Align = text.AlignLeft
+		t.SetColumnConfigs(columns)
+		for i, v := range views {
+			if i > 0 {
+				t.AppendRow(table.Row{""})
+			}
+			head := table.Row{words.Brief(v.Values.Caption, 24)}
+			for _, c := range v.Values.Columns[1:] {
+				if !layout.stacked {
+					head = append(head, words.LowerFirst(c.Name))
 				}
-				t.AppendRow(table.Row{metric, at(m.Pairs, k), cell, who})
-				metric, who = "", ""
+			}
+			t.AppendRow(head)
+			for _, cells := range v.Values.Rows[:len(v.Values.Rows)-1] {
+				row := table.Row{cells[0].Text}
+				for k, c := range cells[1:] {
+					text := c.Text
+					if !layout.intervals {
+						text, _, _ = strings.Cut(text, " (")
+					}
+					if c.Strong {
+						text = screen.paint(bold, text+" *")
+					}
+					if row = append(row, text); layout.stacked {
+						t.AppendRow(table.Row{row[0], words.LowerFirst(v.Values.Columns[k+1].Name), text})
+						row = table.Row{""}
+					}
+				}
+				if !layout.stacked {
+					t.AppendRow(row)
+				}
 			}
 		}
-		return t.Render()
-	}, screen)
+		out := t.Render()
+		fits := true
+		for line := range strings.Lines(out) {
+			fits = fits && text.StringWidthWithoutEscSequences(strings.TrimRight(line, " \n")) <= screen.Width
+		}
+		if fits || screen.Width == 0 || layout.stacked {
+			return out
+		}
+	}
+	return ""
 }
 
-// summaryBoards are the tables for a terminal, empty where they do not fit.
-func summaryBoards(s *model.Strategies, screen Screen) string {
-	width := screen.Width
-	t := table.NewWriter()
-	look := screen.style()
-	look.Box.PaddingLeft = ""
-	t.SetStyle(look)
-	var columns []table.ColumnConfig
-	for i := range view.BlockPairs {
-		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	pairs := 0
-	list := view.WinTables(s)
-	for _, m := range list {
-		pairs = max(pairs, len(m.Pairs))
-	}
-	for i, m := range list {
-		if i > 0 {
-			t.AppendRow(table.Row{""})
-		}
-		head := table.Row{m.Name}
-		for k := range pairs {
-			head = append(head, at(m.Pairs, k))
-		}
-		t.AppendRow(append(head, "who wins"))
-		for _, r := range m.Rows {
-			row := table.Row{r.Metric}
-			for k := range pairs {
-				row = append(row, at(r.Cells, k).Plain())
-			}
-			t.AppendRow(append(row, r.Who))
-		}
-	}
-	out := t.Render()
-	for line := range strings.Lines(out) {
-		if width > 0 && text.StringWidthWithoutEscSequences(strings.TrimRight(line, " \n")) > width {
-			return ""
-		}
-	}
-	return out
-}
-
-// at is an element of a list, its zero value beyond the end.
-func at[T any](list []T, i int) (v T) {
-	if i < len(list) {
-		v = list[i]
-	}
-	return v
-}
-
-// summaryStrategies says on a terminal who wins what, in a table of all models and one of
-// each, and in a line. Where the tables do not fit, that of all models is stacked and each
-// model has a line.
+// summaryStrategies shows on a terminal the values of each strategy, and which is best.
 func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
-	width := screen.Width
-	s := r.Strategies
-	if s == nil {
+	views := view.StrategyViews(r)
+	if views == nil {
 		return
 	}
-	contests := s.All()
-	if tables := summaryBoards(s, screen); tables != "" {
-		fmt.Fprintf(b, "\nstrategies: %s; a win is marked *\n", view.WinLegend)
-		for line := range strings.Lines(tables) {
-			b.WriteString(strings.TrimRight(line, " \n") + "\n")
-		}
-		wrapped(b, "strategies: ", contests[0].Name()+": "+view.Answer(contests[0]), width)
-	} else {
-		b.WriteByte('\n')
-		wrapped(b, "strategies: ", view.WinLegend+"; a win is marked *", width)
-		for _, t := range view.WinTables(s)[:min(1, len(view.WinTables(s)))] { // none without a pair
-			b.WriteString(stackedBoard(t, screen) + "\n")
-		}
-		for _, c := range contests[:min(len(contests), view.MaxContestLines)] {
-			wrapped(b, "strategies: ", c.Name()+": "+view.Answer(c), width)
-		}
+	more := len(views) - view.MaxStrategyViews
+	b.WriteString("\n")
+	for line := range strings.Lines(valueTables(views[:min(len(views), view.MaxStrategyViews)], screen)) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	if more := len(contests) - view.MaxContestLines; more > 0 {
-		wrapped(b, "strategies: ", words.Plural(more, "model")+" more, in the report", width)
+	wrapped(b, "", "*: significant at 5% after adjustment (Holm). The reports have the differences of each pair.", screen.Width)
+	wrapped(b, "strategies: ", views[0].Name+": "+views[0].Answer, screen.Width)
+	if more > 0 {
+		wrapped(b, "strategies: ", words.Plural(more, "model")+" more, in the report", screen.Width)
 	}
 }
 
 // strategies writes the section of the Markdown report.
 func (b *budget) strategies(r model.Report) {
-	if r.Strategies == nil {
+	views := view.StrategyViews(r)
+	if views == nil {
 		return
 	}
-	contests := r.Strategies.All()
-	b.line("**Strategies**, %s: **%s**", Escape(contests[0].Name()), Escape(words.Clip(view.Answer(contests[0]), 600)))
-	b.line("")
-	b.boards(r.Strategies)
+	b.line("**Strategies**, %s: **%s**\n", Escape(views[0].Name), Escape(views[0].Answer))
 	more := ""
-	if n := len(contests) - view.MaxContestLines; n > 0 {
-		more = "; " + words.Plural(n, "model") + " more in the HTML report"
+	if n := len(views) - view.MaxStrategyViews; n > 0 {
+		views, more = views[:view.MaxStrategyViews], fmt.Sprintf(" %s more in the HTML report.", words.Plural(n, "model"))
 	}
-	b.line("%s%s.", words.UpperFirst(view.WinLegend)+"; a win is bold", more)
-	b.line("")
+	for _, v := range views {
+		b.table(v.Values)
+	}
+	b.line("%s.%s\n", view.StrategyLegend, more)
 	b.fold("Strategies, pair by pair", func() {
-		for i, v := range view.StrategyViews(r) {
-			if i == view.MaxContestLines {
-				break
-			}
-			b.contest(v)
+		for _, v := range views {
+			b.line("**%s**: %s\n", Escape(v.Name), Escape(v.Sentence))
+			b.table(v.Pairs)
 		}
 		for _, n := range r.Strategies.Notes {
 			b.line("> %s  ", Escape(words.Clip(n, 600)))
 		}
 		b.line("")
 	})
-}
-
-func (b *budget) contest(v view.StrategyView) {
-	b.line("**%s**: %s", Escape(v.Name), Escape(words.Clip(v.Sentence, 1200)))
-	b.line("")
-	b.line("| Strategy | Episodes | Solved | Cost | Time | Front |")
-	b.line("|:--|--:|--:|--:|--:|:--|")
-	for _, e := range v.Entrants {
-		b.line("| %s | %s | **%s** (%s) | %s (%s) | %s (%s) | %s |", Escape(e.Agent), e.Episodes, e.Success, e.SuccessInterval, Escape(e.Cost), Escape(e.CostInterval), e.Time, e.TimeInterval, e.Front)
-	}
-	b.line("")
-	b.line("| Metric | Strategies | First | Second | Difference | Interval | p | pairs / tasks | Verdict |")
-	b.line("|:--|:--|--:|--:|--:|--:|--:|--:|:--|")
-	for _, k := range v.Claims {
-		verdict := Escape(k.Verdict)
-		if k.Class != "" {
-			verdict = "**" + verdict + "**"
-		}
-		b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", Escape(k.Metric), Escape(k.Pair), Escape(k.First), Escape(k.Second),
-			Escape(words.Join(", ", k.Change, k.Relative)), Escape(k.Interval), Escape(k.P), k.N, verdict)
-	}
-	b.line("")
 }

@@ -13,7 +13,7 @@ import (
 
 func TestBoardFitsATerminal(t *testing.T) {
 	r := build(reporttest.Research())
-	for _, width := range []int{0, 80, 100, 140} {
+	for _, width := range []int{0, 60, 80, 100, 140} {
 		var b strings.Builder
 		summaryStrategies(&b, r, Screen{Width: width})
 		for line := range strings.Lines(b.String()) {
@@ -21,10 +21,11 @@ func TestBoardFitsATerminal(t *testing.T) {
 				require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), width, line)
 			}
 		}
-		// Where the tables do not fit, one is stacked and each model has a line.
-		require.Contains(t, b.String(), "time, s", width)
-		require.Equal(t, width > 0 && width < 100, strings.Contains(b.String(), "sim-weak/weak: "), width)
-		require.Contains(t, b.String(), "strategies: all models: tools wins on steps, cost and")
+		// Where a table would be too wide it has no intervals, and is never left out.
+		require.Equal(t, width == 0 || width >= 100, strings.Contains(b.String(), "(66.4–"), width)
+		require.Contains(t, b.String(), "\nTime (s) ", width)
+		require.Contains(t, b.String(), "\nweak  ", width)
+		require.Contains(t, strings.Join(strings.Fields(b.String()), " "), "strategies: all models: Success: no significant difference. Steps, cost and time: tools is best")
 	}
 }
 

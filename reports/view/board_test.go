@@ -9,26 +9,29 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
-	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-func TestCellsOfABoard(t *testing.T) {
-	at := func(v float64) *float64 { return &v }
-	for want, c := range map[string]model.PairResult{
-		"–":                   {Unit: "us"},
-		"0":                   {Unit: "us", Effect: at(0)},
-		"-0.91 (-1.07…-0.75)": {Unit: "nano-USD", Effect: at(-9.14e6), Interval: &stat.Interval{Low: -1.07e7, High: -7.54e6}},
-		"+17.0 (+8.6…+25.4)":  {Unit: "share", Effect: at(0.17), Interval: &stat.Interval{Low: 0.086, High: 0.254}},
-		"+3.33":               {Unit: "steps", Effect: at(10.0 / 3)},
-		"-7365 (-8504…-6226)": {Unit: "steps", Effect: at(-7365), Interval: &stat.Interval{Low: -8504, High: -6226}},
-		"0 (0…+0.000004)":     {Unit: "us", Effect: at(0.1), Interval: &stat.Interval{Low: 0, High: 4}},
-		"-0.31 (-1.35…+0.74)": {Unit: "us", Effect: at(-305453), Interval: &stat.Interval{Low: -1353389, High: 742481}},
-		"0 (-7.11…+7.11)":     {Unit: "share", Effect: at(0), Interval: &stat.Interval{Low: -0.0711, High: 0.0711}},
-		"-0.050 (-0.100…0)":   {Unit: "us", Effect: at(-50e3), Interval: &stat.Interval{Low: -100e3, High: 0}},
-		"+100 (+50…+150)":     {Unit: "share", Effect: at(1), Interval: &stat.Interval{Low: 0.5, High: 1.5}},
+func TestNumbersOfStrategies(t *testing.T) {
+	for _, c := range []struct {
+		unit        string
+		most        float64
+		v           float64
+		title, want string
+	}{
+		{"nano-USD", 1.07e7, -9.14e6, "Cost (¢)", "−0.91"},
+		{"share", 1, 0.17, "Success", "+17.0"},
+		{"share", 1, 0, "Success", "0"},
+		{"steps", 12, 10.0 / 3, "Steps", "+3.3"},
+		{"tokens", 8504, -7365, "Tokens", "−7365"},
+		{"us", 1353389, -305453, "Time (s)", "−0.31"},
+		{"us", 4, 0.1, "Time (s)", "0"},
 	} {
-		_, one := scale(c.Unit)
-		require.Equal(t, want, cell(c, one))
+		metric := map[string]string{"nano-USD": "cost", "share": "solved", "us": "elapsed"}[c.unit]
+		if metric == "" {
+			metric = c.unit
+		}
+		title, s := scaleOf(metric, c.unit, c.most)
+		require.Equal(t, []string{c.title, c.want}, []string{title, s.signed(c.v)})
 	}
 }
 
@@ -41,44 +44,41 @@ func sameResults(contract, tools int32) *reporttest.World {
 	return reporttest.Duel(list)
 }
 
-// Two strategies with the very same results: nobody wins anything.
+// Two strategies with the very same results: none is better.
 func TestIdenticalStrategies(t *testing.T) {
 	w := sameResults(4, 4)
 	c := build(w.M, w.Rows).Strategies.All()[0]
 	require.Empty(t, c.Winner)
-	require.Equal(t, "no difference shown in success, steps, cost and time", Answer(c))
+	require.Equal(t, "Success, steps, cost and time: no significant difference", Answer(c))
 	for _, k := range c.Pairs {
 		require.Equal(t, []any{0.0, 1.0, "no difference shown"}, []any{*k.Effect, *k.P, k.Verdict}, k.Metric)
 	}
 }
 
-// An unknown cost is no part of the answer, and no win is claimed in it.
+// An unknown cost is no part of the answer, and nothing is claimed of it.
 func TestAnswerWithoutACost(t *testing.T) {
 	w := sameResults(6, 3)
 	w.Rows.Episodes[3].CostNanoUSD = nil
-	c := build(w.M, w.Rows).Strategies.All()[0]
-	require.Equal(t, "tools wins on steps and time; no difference shown in success; no claim about cost", Answer(c))
-	require.Equal(t, "not known", who(c, "cost"))
-	require.Equal(t, "none shown", who(c, "solved"))
-	require.Equal(t, "tools", who(c, "elapsed"))
+	r := build(w.M, w.Rows)
+	v := StrategyViews(r)[0]
+	require.Equal(t, "Success: no significant difference. Steps and time: tools is best. Cost: unknown", v.Answer)
+	require.Equal(t, []string{"Metric", "contract", "tools", "Best"}, []string{v.Values.Columns[0].Name, v.Values.Columns[1].Name, v.Values.Columns[2].Name, v.Values.Columns[3].Name})
+	steps, cost := v.Values.Rows[1], v.Values.Rows[2]
+	require.Regexp(t, `^3\.50 \(.*–.*\)$`, steps[2].Text)
+	require.Equal(t, []bool{false, true, true}, []bool{steps[1].Strong, steps[2].Strong, steps[3].Strong}, "only what is significant is bold")
+	require.Equal(t, []string{"Cost (¢)", "unknown"}, []string{cost[0].Text, cost[2].Text})
+	require.Equal(t, "tools", steps[3].Text)
+	require.Equal(t, []string{"Steps", "contract → tools", "6.50", "3.50", "−3.00 (−3.00 to −3.00)", "0.0078", "8 / 8", "tools"}, texts(v.Pairs.Rows[1]))
 }
 
-// More pairs than fit stand in blocks, up to a bound.
-func TestBoardsOfManyStrategies(t *testing.T) {
-	w := reporttest.ByAgent("a", "b", "c", "d", "e")
-	for i := range 5 {
-		for _, task := range []string{"x", "y"} {
-			w.Enter(i, task, 1, true, int32(2+i))
-		}
+func texts(cells []Cell) (list []string) {
+	for _, c := range cells {
+		list = append(list, c.Text)
 	}
-	boards := WinTables(build(w.M, w.Rows).Strategies)
-	require.Len(t, boards, 2)
-	require.Equal(t, []string{"a → b", "a → c", "a → d"}, boards[0].Pairs)
-	require.Equal(t, []string{"a → e", "b → c", "b → d"}, boards[1].Pairs)
-	require.Empty(t, pairs((&model.StrategyComparison{Results: []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}})))
+	return list
 }
 
-// Many names that win little make a long answer: what is shown of it is bounded.
+// Many names that differ little make a long answer: what is shown of it is bounded.
 func TestLongAnswersAreCut(t *testing.T) {
 	c := model.StrategyComparison{}
 	for i := range 8 {
@@ -90,5 +90,6 @@ func TestLongAnswersAreCut(t *testing.T) {
 			c.Pairs = append(c.Pairs, model.PairResult{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
 		}
 	}
-	require.Equal(t, 60, len([]rune(who(&c, "cost"))))
+	row := valueRow(&c, "cost")
+	require.Equal(t, 100, len([]rune(row[len(row)-1].Text)))
 }

@@ -62,6 +62,8 @@ type Cell struct {
 	// Small follows the text on a page, where Href leads to an episode, Share is the
 	// width of a bar in percent, and Class replaces that of the column.
 	Small, Href, Share, Class string
+	// Strong text is bold.
+	Strong bool
 }
 
 // Sections are the parts of a report below its criteria and tasks, in the order of the
