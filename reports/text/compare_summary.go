@@ -62,16 +62,11 @@ func metricTable(c compare.Comparison, screen Screen) string {
 		names = max(names, min(longest, utf8.RuneCountInString(compared.PairName(p))))
 	}
 	text := metricTableOf(c, screen, names)
-	if wide := tableWidth(text) - width; width > 0 && wide > 0 {
+	line, _, _ := strings.Cut(text, "\n")
+	if wide := utf8.RuneCountInString(line) - width; width > 0 && wide > 0 {
 		text = metricTableOf(c, screen, max(shortest, names-wide))
 	}
 	return text
-}
-
-// tableWidth is the length of the first line.
-func tableWidth(table string) int {
-	line, _, _ := strings.Cut(table, "\n")
-	return utf8.RuneCountInString(line)
 }
 
 // metricTableOf is the table with names of at most so many characters.

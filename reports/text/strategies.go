@@ -24,11 +24,10 @@ func valueTables(views []view.StrategyView, screen Screen) string {
 		for i := range views[0].Values.Columns {
 			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight})
 		}
-		if last := len(columns) - 1; screen.Width > 0 && !layout.stacked {
+		last := len(columns) - 1
+		if columns[0].Align, columns[last].Align = text.AlignLeft, text.AlignLeft; screen.Width > 0 && !layout.stacked {
 			columns[last].WidthMax, columns[last].WidthMaxEnforcer = 16, text.WrapSoft
-			columns[last].Align = text.AlignLeft
 		}
-		columns[0].Align = text.AlignLeft
 		t.SetColumnConfigs(columns)
 		for i, v := range views {
 			if i > 0 {

@@ -110,20 +110,10 @@ func valueTable(c *model.StrategyComparison, name string) Table {
 }
 
 func valueRow(c *model.StrategyComparison, metric string) []Cell {
-	most, unit := 0.0, ""
+	most, unit := 0.0, map[string]string{"solved": "share", "cost": "nano-USD", "elapsed": "us"}[metric]
 	estimates := make([]*model.Estimate, len(c.Results))
-	for i := range c.Results {
-		e := &c.Results[i]
-		switch metric {
-		case "solved":
-			estimates[i], unit = e.Success, "share"
-		case "steps":
-			estimates[i] = e.Steps
-		case "cost":
-			estimates[i], unit = e.Cost, "nano-USD"
-		case "elapsed":
-			estimates[i], unit = e.Time, "us"
-		}
+	for i, e := range c.Results {
+		estimates[i] = map[string]*model.Estimate{"solved": e.Success, "steps": e.Steps, "cost": e.Cost, "elapsed": e.Time}[metric]
 		if estimates[i] != nil {
 			most = max(most, estimates[i].Value)
 		}

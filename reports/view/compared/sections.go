@@ -27,9 +27,6 @@ func Sections(c compare.Comparison) []view.Section {
 		}
 		return []view.Table{{Label: "Table: " + caption, Caption: caption, Columns: columns, Rows: rows[:min(len(rows), maxRows)]}}
 	}
-	of := func(k, n int) view.Cell {
-		return view.Cell{Text: words.Thousands(int64(k)) + " of " + words.Thousands(int64(n))}
-	}
 	var differences, causes, known [][]view.Cell
 	for _, d := range c.Differences {
 		what, _ := DifferenceWords(c, d)
@@ -40,26 +37,16 @@ func Sections(c compare.Comparison) []view.Section {
 		differences = append(differences, []view.Cell{cell, {Text: words.Clip(d.Baseline, 200)}, {Text: words.Clip(d.New, 200)}})
 	}
 	for _, p := range c.Pairs {
-		add := func(to *[][]view.Cell, row ...view.Cell) {
-			if len(c.Pairs) > 1 {
-				row = append([]view.Cell{{Text: words.Brief(PairName(p), 80)}}, row...)
+		add := func(rows [][]view.Cell) (named [][]view.Cell) {
+			for _, row := range rows {
+				if len(c.Pairs) > 1 {
+					row = append([]view.Cell{{Text: words.Brief(PairName(p), 80)}}, row...)
+				}
+				named = append(named, row)
 			}
-			*to = append(*to, row)
+			return named
 		}
-		for _, d := range FailureChanges(p.FailureChanges) {
-			significant := view.Cell{Text: "no", Class: "dim"}
-			if d.Changed {
-				significant = view.Cell{Text: "yes"}
-			}
-			add(&causes, view.Cell{Text: words.UpperFirst(words.Brief(string(d.Kind), 40))}, of(d.Baseline, d.BaselineOf), of(d.New, d.NewOf), view.Cell{Text: words.Chance(d.Adjusted)}, significant)
-		}
-		for _, t := range OnList(p.Tasks) {
-			until := view.Cell{Text: words.Brief(t.Known.Expires, 20)}
-			if t.Known.Expired {
-				until.Small = "expired: gates again"
-			}
-			add(&known, view.Cell{Text: words.Brief(t.ID, 60), Small: string(t.Class)}, of(t.Baseline.Passed, t.Baseline.N), of(t.New.Passed, t.New.N), view.Cell{Text: words.Brief(t.Known.Owner, 80)}, until, view.Cell{Text: words.Clip(t.Known.Reason, 200)})
-		}
+		causes, known = append(causes, add(causeRows(p))...), append(known, add(knownRows(p))...)
 	}
 	head := view.Column{Name: "Setting", Mark: "bdi", Head: true}
 	cause, task := head, head
@@ -78,4 +65,30 @@ func Sections(c compare.Comparison) []view.Section {
 		}
 	}
 	return slices.DeleteFunc(list, func(s view.Section) bool { return s.Empty == "" && s.Tables == nil })
+}
+
+func of(k, n int) view.Cell {
+	return view.Cell{Text: words.Thousands(int64(k)) + " of " + words.Thousands(int64(n))}
+}
+
+func causeRows(p compare.Pair) (rows [][]view.Cell) {
+	for _, d := range FailureChanges(p.FailureChanges) {
+		significant := view.Cell{Text: "no", Class: "dim"}
+		if d.Changed {
+			significant = view.Cell{Text: "yes"}
+		}
+		rows = append(rows, []view.Cell{{Text: words.UpperFirst(words.Brief(string(d.Kind), 40))}, of(d.Baseline, d.BaselineOf), of(d.New, d.NewOf), {Text: words.Chance(d.Adjusted)}, significant})
+	}
+	return rows
+}
+
+func knownRows(p compare.Pair) (rows [][]view.Cell) {
+	for _, t := range OnList(p.Tasks) {
+		until := view.Cell{Text: words.Brief(t.Known.Expires, 20)}
+		if t.Known.Expired {
+			until.Small = "expired: gates again"
+		}
+		rows = append(rows, []view.Cell{{Text: words.Brief(t.ID, 60), Small: string(t.Class)}, of(t.Baseline.Passed, t.Baseline.N), of(t.New.Passed, t.New.N), {Text: words.Brief(t.Known.Owner, 80)}, until, {Text: words.Clip(t.Known.Reason, 200)}})
+	}
+	return rows
 }
