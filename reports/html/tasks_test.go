@@ -131,7 +131,7 @@ func TestTrendOnThePage(t *testing.T) {
 	}
 	require.Equal(t, [][]view.Cell{
 		text("north-mini", "solved", "r2", "0.971", "0.88", "2026-11-03 04:05", "5.13 ≥ 4.58", "suite"),
-		text("x", "latency_us", "r1", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "nothing known"),
+		text("x", "latency_us", "r1", "1,234,567", "999", "2026-11-03 04:05", "0 ≥ 0", "none known"),
 	}, view.Sections(r, nil)[1].Tables[0].Rows)
 	page := reporttest.Render(t, page, r)
 	reporttest.Inert(t, page)

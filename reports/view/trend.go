@@ -97,14 +97,14 @@ const maxChanges = 100
 
 // trendSection are the news and all changes of level; it has no table without a change.
 func trendSection(r model.Report) Section {
-	s := Section{ID: "trend", Title: "Trend", Intro: "This run after the past ones of the same suite.", Label: "trend", Lines: news(&r)}
+	s := Section{ID: "trend", Title: "Trend", Intro: "This run and the past runs of the same suite.", Label: "trend", Lines: news(&r)}
 	if slices.ContainsFunc(r.Figures, func(f model.Figure) bool { return f.Name == model.FigTrend }) {
 		s.Figure = model.FigTrend
 	}
 	if rows := changeRows(r); rows != nil {
-		s.Tables = []Table{{Label: "Table of changes", Caption: "Where a measurement changed its level", Rows: rows, Columns: []Column{
-			{Name: "Candidate", Mark: "bdi", Head: true}, {Name: "Measurement"}, {Name: "Since run", Mark: "code"}, {Name: "Before", Class: "n"}, {Name: "After", Class: "n"},
-			{Name: "Alarm"}, {Name: "Evidence ≥ limit", Class: "n"}, {Name: "Changed on purpose"},
+		s.Tables = []Table{{Label: "Table of changes", Caption: "Changes of level", Rows: rows, Columns: []Column{
+			{Name: "Candidate", Mark: "bdi", Head: true}, {Name: "Metric"}, {Name: "Changed in run", Mark: "code"}, {Name: "Before", Class: "n"}, {Name: "After", Class: "n"},
+			{Name: "Alarm"}, {Name: "Score ≥ limit", Class: "n"}, {Name: "Configuration change"},
 		}}}
 	}
 	return s
@@ -121,7 +121,7 @@ func changeRows(r model.Report) (rows [][]Cell) {
 			rows = append(rows, []Cell{
 				{Text: words.Brief(s.Candidate, 60)}, {Text: words.Brief(s.Metric, 40)}, {Text: words.Brief(p.RunID, 40), Small: p.Started.UTC().Format(minute)},
 				{Text: words.Significant(c.Before)}, {Text: words.Significant(c.After)}, {Text: s.Points[c.Detected].Started.UTC().Format(minute)},
-				{Text: words.Trimmed(c.Evidence, 2) + " ≥ " + words.Trimmed(c.Limit, 2)}, {Text: words.Brief(cmp.Or(words.Join(", ", c.With...), "nothing known"), 80)},
+				{Text: words.Trimmed(c.Evidence, 2) + " ≥ " + words.Trimmed(c.Limit, 2)}, {Text: words.Brief(cmp.Or(words.Join(", ", c.With...), "none known"), 80)},
 			})
 		}
 	}
