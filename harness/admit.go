@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// newControl admits the requests of a recording or live run; a replay makes none.
+// newControl returns the admission control of a recording or live run; a replay has none.
 func newControl(r *runner, s *store) *admission.Control {
 	if r.Mode == recorder.Replay {
 		return nil
@@ -23,15 +23,15 @@ func newControl(r *runner, s *store) *admission.Control {
 	})
 }
 
-// keepLimit adds to the history of limits in the run folder. It is called by one
-// goroutine at a time.
+// keepLimit appends to the history of limits in the run folder. Only one goroutine at a
+// time calls it.
 func (s *store) keepLimit(c admission.Change) {
 	if s.limits == nil {
 		return
 	}
 	line, err := json.Marshal(limitLine{c.At.UTC(), c.Provider, c.Lane, c.Limit, c.Why, c.Until.UTC(), c.Gap.Microseconds()})
 	if err == nil {
-		_, _ = s.limits.Write(append(line, '\n')) // a history, not a result
+		_, _ = s.limits.Write(append(line, '\n')) // the history does not affect the result
 	}
 }
 

@@ -19,20 +19,20 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// CanaryFinding is what the model drift canary found of one model.
+// CanaryFinding is the result of the model drift canary for one model.
 type CanaryFinding struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	// Candidates ask the model.
+	// Candidates use the model.
 	Candidates []string `json:"candidates"`
 	Simulated  bool     `json:"simulated"`
 	manifest.Canary
 }
 
-// Canary asks the models of the selected candidates the prompts of the model drift
-// canary, keeps the observations in the history below o.Runs, and returns what they
-// show, in the order of the candidates. A failed call is a finding with a Problem, not
-// an error. The calls are those of a live run: they count towards o.Caps.
+// Canary sends the prompts of the model drift canary to the models of the selected
+// candidates, appends the observations to the history below o.Runs, and returns its
+// findings in the order of the candidates. A failed call is a finding with a Problem, not
+// an error. The calls are live and count towards o.Caps.
 func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
 	o.Mode, o.Trials, o.Resume, o.Stale, o.Fork, o.Watch = recorder.Live, 1, "", false, nil, nil
 	if o.Runs == "" {
@@ -48,8 +48,8 @@ func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
 	return found, context.Cause(ctx)
 }
 
-// startCanary asks the canary at the start of a recording or live run, and writes what it
-// found into the manifest. A model that was asked on the same day is not asked again.
+// startCanary runs the canary at the start of a recording or live run and adds its findings
+// to the manifest. It skips models that were observed earlier on the same day.
 func startCanary(r *runner, ctx context.Context, s *store) error {
 	if !r.Canary || r.Mode == recorder.Replay || s.dir == "" || r.resumed != nil {
 		return nil
@@ -68,7 +68,7 @@ func startCanary(r *runner, ctx context.Context, s *store) error {
 type canarySubject struct {
 	canary.Model
 	set        string
-	candidate  resolvedCandidate // the first that asks it
+	candidate  resolvedCandidate // the first one with this model
 	candidates []string
 }
 
@@ -90,8 +90,8 @@ func canarySubjects(r *runner) []*canarySubject {
 	return subjects
 }
 
-// askCanary asks all models in parallel, as far as their lanes let it, and adds what
-// was observed to the history. daily takes an observation of the same day instead.
+// askCanary observes all models in parallel, as far as their lanes allow, and appends to
+// the history. If daily is set it reuses an observation of the same day.
 func askCanary(r *runner, ctx context.Context, daily bool) []CanaryFinding {
 	subjects := canarySubjects(r)
 	history, _, err := canary.Load(r.Runs)
@@ -136,10 +136,10 @@ func askCanary(r *runner, ctx context.Context, daily bool) []CanaryFinding {
 	return found
 }
 
-// canaryTimeout bounds a call, without waits for admission and between attempts.
+// canaryTimeout bounds a call, excluding the waits for admission and between attempts.
 const canaryTimeout = 2 * time.Minute
 
-// observeModel asks a model all prompts.
+// observeModel sends all prompts to a model.
 func observeModel(r *runner, ctx context.Context, s *canarySubject, o *canary.Observation) {
 	model, err := r.env().PlainModel(s.candidate.Candidate, s.candidate.factory, s.candidate.key, uint64(r.Seed))
 	prompts := canary.Prompts()
@@ -180,8 +180,8 @@ func observeModel(r *runner, ctx context.Context, s *canarySubject, o *canary.Ob
 	o.Served, o.Fingerprints, o.CostNanoUSD = canary.Names(served), canary.Names(fingerprints), cost
 }
 
-// ask asks one prompt at temperature 0 with log probabilities. What the provider
-// refuses is left out: first these, then the temperature.
+// ask sends one prompt at temperature 0 with log probabilities. If the provider rejects the
+// request, ask omits the log probabilities, then the temperature.
 func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary.Prompt) (reply providers.Reply, err error) {
 	zero := 0.0
 	call := providers.Call{

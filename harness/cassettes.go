@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// lockCassettes keeps other recorders out of the folder that a recording writes to.
+// lockCassettes locks the folder that a recording writes to against other recorders.
 func lockCassettes(o Options) (unlock func(), err error) {
 	if o.Mode != recorder.Record || o.CassetteDir == "" {
 		return func() {}, nil
@@ -23,8 +23,8 @@ func lockCassettes(o Options) (unlock func(), err error) {
 	return cassette.Lock(o.CassetteDir)
 }
 
-// discardJournal removes the journal of an episode whose rows are kept: from then on
-// the run needs none of its exchanges again.
+// discardJournal removes the journal of an episode whose rows are stored, because the run
+// does not need its exchanges again.
 func (r *runner) discardJournal(path string) error {
 	if r.Mode != recorder.Record || path == "" {
 		return nil
@@ -32,8 +32,8 @@ func (r *runner) discardJournal(path string) error {
 	return recorder.Discard(recorder.Options{Dir: r.CassetteDir, Path: path, Run: r.id})
 }
 
-// discardJournals removes the journals that a killed process left of episodes whose
-// rows it had kept.
+// discardJournals removes the journals of episodes whose rows a killed process had already
+// stored.
 func discardJournals(r *runner, s *store) error {
 	var errs []error
 	for i, todo := range s.todo {
@@ -51,17 +51,17 @@ func hasJournal(r *runner, i int32) bool {
 	return path != "" && recorder.Unfinished(recorder.Options{Dir: r.CassetteDir, Path: path})
 }
 
-// cassettesDigest covers every cassette a replay will read, and finds the missing
-// ones. Those that a run in rounds may need are covered, too, whether they are there or
-// not: what is missing of them is found out when their round begins. That a replay does not start without one costs reading each file twice: the
-// first time, on all processors, is here.
+// cassettesDigest returns the digest of every cassette that a replay will read, and finds
+// the missing ones. It includes those that a later round may need; if one of these is
+// missing, the replay fails when its round begins. Each file is read twice because a replay
+// must not start without all of its cassettes; this first pass uses all processors.
 func cassettesDigest(r *runner) (string, error) {
 	if r.Mode != recorder.Replay {
 		return "", nil
 	}
 	var missing []error
 	h := sha256.New()
-	const block = 256 // cassettes at a time, so that their digests take no room
+	const block = 256 // cassettes at a time, which bounds the memory for their digests
 	digests, errs := make([]string, block), make([]error, block)
 	for from := 0; from < r.plan.len(); from += block {
 		n := min(block, r.plan.len()-from)
@@ -71,7 +71,7 @@ func cassettesDigest(r *runner) (string, error) {
 			switch err := errs[i]; {
 			case errors.As(err, &absent):
 				if r.CassetteDir == "" {
-					absent.Command = "" // it could not write
+					absent.Command = "" // record mode could not write it
 				}
 				if r.certain(int(r.plan.cells[from+i].Trial)) {
 					missing = append(missing, absent)
@@ -92,8 +92,8 @@ func cassettesDigest(r *runner) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// cassetteDigest is the digest of the i-th episode's cassette; empty if it needs
-// none. A scripted episode needs one only if its script calls an HTTP tool.
+// cassetteDigest is the digest of the i-th episode's cassette; empty if the episode does
+// not need one. A scripted episode needs one only if its script calls an HTTP tool.
 func cassetteDigest(r *runner, i int) (string, error) {
 	path, scripted := r.plan.cassette(i)
 	if path == "" {
@@ -125,8 +125,9 @@ func inParallel(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// openCassettes finds the suite's own cassettes for a run that reads some and was
-// given none. Test leaves them open: its subtests may run after it has returned.
+// openCassettes opens the suite's own cassettes if the run reads cassettes and
+// Options.Cassettes is nil. Test leaves them open, because its subtests may run after it
+// has returned.
 func openCassettes(r *runner) (err error) {
 	r.closeCassettes = func() {}
 	if r.Cassettes == nil && (r.Mode == recorder.Replay || r.Fork != nil || r.Stale || r.resumed != nil) {

@@ -10,17 +10,17 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Fork names a recorded episode, and the turn after which the episodes of a run
-// go on from it.
+// Fork names a recorded episode and the turn after which the episodes of a run continue
+// from it.
 type Fork struct {
 	Task, Candidate string
 	// Trial counts from 1; 0 means 1.
 	Trial int
-	// Turn is the last turn that is replayed, with all that came of it before the
-	// next one; as transcripts and the ledger number them, from 1.
+	// Turn is the last turn that is replayed, including its results up to the next turn. Like
+	// transcripts and the ledger it counts from 1.
 	Turn int
-	// CassetteDigest is what the recorded episode's cassette must be, as the
-	// ledger has it; empty takes any. A replay does not look at that cassette.
+	// CassetteDigest is the required digest of the recorded episode's cassette, as in the
+	// ledger; empty accepts any. A replay does not check it.
 	CassetteDigest string
 }
 
@@ -45,18 +45,18 @@ func (f Fork) String() string {
 	return fmt.Sprintf("%s/%s/%d@%d", f.Task, f.Candidate, max(f.Trial, 1), f.Turn)
 }
 
-// Name is what a candidate is called that goes on from the fork: it names the
-// folder of its cassettes and its rows.
+// Name is the name of a candidate in the fork; it names the folder of its cassettes and its
+// rows.
 func (f Fork) Name(candidate string) string { return candidate + f.suffix() }
 
-// Base is the candidate of such a name; a name of another kind is returned as it is.
+// Base is the candidate of such a name; it returns any other name unchanged.
 func (f Fork) Base(name string) string { return strings.TrimSuffix(name, f.suffix()) }
 
 func (f Fork) suffix() string {
 	return fmt.Sprintf(".fork-%s-%d-%d", f.Candidate, max(f.Trial, 1), f.Turn)
 }
 
-// check says what no suite could make good.
+// check rejects a fork that is invalid for every suite.
 func (f Fork) check(s Selection) error {
 	switch {
 	case f.Trial < 0 || f.Trial > maxTrials:
@@ -66,14 +66,14 @@ func (f Fork) check(s Selection) error {
 	case len(s.Tasks)+len(s.Tags) > 0:
 		return fmt.Errorf("fork %s: the fork names its task: select candidates only", f)
 	case f.Candidate == episode.ScriptedCandidate:
-		return fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)
+		return fmt.Errorf("fork %s: a scripted episode has no recorded turns to continue from", f)
 	case strings.Contains(f.Candidate, ".fork-"):
-		return fmt.Errorf("fork %s: it goes on from another episode itself: fork that one", f)
+		return fmt.Errorf("fork %s: the episode is itself a fork; fork its source episode", f)
 	}
 	return nil
 }
 
-// command returns what a person types to record the fork's episodes.
+// command returns the shell command that records the fork's episodes.
 func (f Fork) command(plain func(string, string, int) string, chosen []string) func(string, string, int) string {
 	return func(_, candidate string, trial int) string {
 		names := chosen
@@ -88,7 +88,7 @@ func (f Fork) command(plain func(string, string, int) string, chosen []string) f
 	}
 }
 
-// manifestFork says what the run goes on from; nil when it is no fork.
+// manifestFork returns the fork of the run for the manifest; nil if the run is not a fork.
 func manifestFork(r *runner) *manifest.Fork {
 	if r.Fork == nil || r.plan.len() == 0 {
 		return nil

@@ -14,10 +14,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// planFork resolves a fork into the episodes that go on from it, ordered by
-// candidate and trial. But for a replay, which needs their own cassettes only, the
-// recorded episode is replayed first: to see that it has the turn, and that every
-// candidate would have gone the same way up to there.
+// planFork resolves a fork into the episodes that continue from it, ordered by candidate
+// and trial. Except in replay mode, which needs only the fork's own cassettes, it replays
+// the recorded episode first, to check that the episode has the turn and that every
+// candidate issues the same commands up to it.
 func planFork(r *runner) (*plan, error) {
 	f := *r.Fork
 	f.Trial = max(f.Trial, 1)
@@ -43,7 +43,7 @@ func planFork(r *runner) (*plan, error) {
 			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
 		}
 	}
-	plan.sort() // the candidates have other names now
+	plan.sort() // the names of the candidates have changed
 	if plan.len() == 0 {
 		return plan, nil
 	}
@@ -63,10 +63,10 @@ func planSource(r *runner, f Fork) (drive.Planned, error) {
 	o.Select = Selection{Tasks: []string{f.Task}, Candidates: []string{f.Candidate}}
 	scripted := func(t goldens.Task) bool { return t.ID == f.Task && t.Scripted }
 	if slices.ContainsFunc(o.Suite.Tasks, scripted) {
-		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to go on from", f)}
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: a scripted episode has no recorded turns to continue from", f)}
 	}
 	if slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task && t.Session != "" }) {
-		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: its task is one of a session: what it remembers would be another episode's; copy the task, without its session, and fork that", f)}
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: its task is part of a session, so its history belongs to other episodes; copy the task without its session and fork the copy", f)}
 	}
 	plan, err := makePlan(o)
 	if err != nil {
@@ -79,7 +79,7 @@ func planSource(r *runner, f Fork) (drive.Planned, error) {
 	return p, nil
 }
 
-// joinFork makes a candidate's episodes go on from the past.
+// joinFork makes a candidate's episodes continue from the past.
 func joinFork(r *runner, c *resolvedCandidate, from *drive.Past, f Fork) error {
 	for _, d := range []struct{ what, old, now string }{
 		{"strategy", from.Candidate.Agent, c.Agent},
@@ -87,7 +87,7 @@ func joinFork(r *runner, c *resolvedCandidate, from *drive.Past, f Fork) error {
 		{"output mode", from.Candidate.Mode, c.Mode},
 	} {
 		if d.old != d.now {
-			return fmt.Errorf("candidate %s cannot go on from here: its %s is %s, and the recorded turns of %s answer the %s %s",
+			return fmt.Errorf("candidate %s cannot continue from this episode: its %s is %s, but the recorded turns of %s have %s %s",
 				c.Name, d.what, d.now, f.Candidate, d.what, d.old)
 		}
 	}
@@ -96,13 +96,13 @@ func joinFork(r *runner, c *resolvedCandidate, from *drive.Past, f Fork) error {
 		return err
 	}
 	if slices.ContainsFunc(r.Candidates, func(other goldens.Candidate) bool { return other.Name == c.Name }) {
-		return fmt.Errorf("there is a candidate of the name %s already", c.Name)
+		return fmt.Errorf("candidate %s already exists", c.Name)
 	}
 	c.fork = from
 	return nil
 }
 
-// checkPast makes sure that the plan can go on from the recorded episode.
+// checkPast returns an error if the plan cannot continue from the recorded episode.
 func checkPast(r *runner, from *drive.Past, plan *plan, f Fork) error {
 	rec, err := from.Open(r.Cassettes)
 	if err != nil {
@@ -111,7 +111,7 @@ func checkPast(r *runner, from *drive.Past, plan *plan, f Fork) error {
 	from.Digest, from.Recorded = rec.Digest(), rec.Header().Recorded
 	if f.CassetteDigest != "" && f.CassetteDigest != from.Digest {
 		return &cassette.CorruptError{
-			Path: from.Cassette, Reason: "it was recorded again since that episode: fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
+			Path: from.Cassette, Reason: "recorded again since that episode; fork an episode of a later run, or TASK/CANDIDATE/TRIAL as it is now",
 		}
 	}
 	last := ""
@@ -127,8 +127,8 @@ func checkPast(r *runner, from *drive.Past, plan *plan, f Fork) error {
 	return nil
 }
 
-// recall reads off a fork's own cassette what it goes on from. If there is none
-// the replay says so.
+// recall reads the source of the fork from the fork's own cassette. If the cassette is
+// missing, the replay reports it.
 func recall(r *runner, from *drive.Past, p drive.Planned) {
 	rec, err := recorder.New(recorder.Options{Mode: recorder.Replay, FS: r.Cassettes, Path: p.Cassette})
 	if err == nil {
@@ -136,8 +136,8 @@ func recall(r *runner, from *drive.Past, p drive.Planned) {
 	}
 }
 
-// checkFork replays the recorded episode with the machine of the candidate that
-// is to go on from it beside its own.
+// checkFork replays the recorded episode with its own machine and the next candidate's in
+// parallel.
 func checkFork(r *runner, next drive.Planned, f Fork) error {
 	run := *r
 	run.Mode, run.today = recorder.Replay, time.Time{}
@@ -159,14 +159,14 @@ func checkFork(r *runner, next drive.Planned, f Fork) error {
 	case ended != nil:
 		return ended
 	case n == 1:
-		return &ConfigError{errors.New("the episode has 1 turn, and no turn to continue from after it")}
+		return &ConfigError{errors.New("the episode has only 1 turn; fork a longer episode")}
 	case f.Turn >= n:
 		return &ConfigError{fmt.Errorf("the episode has %d turns, so the last one to keep is 1 to %d", n, n-1)}
 	}
 	return nil
 }
 
-// forkHeader says on a cassette what its beginning was taken from.
+// forkHeader adds the source of the fork to the header of its cassette.
 func forkHeader(p drive.Planned, h *cassette.Header) {
 	if p.Fork == nil {
 		return

@@ -242,11 +242,11 @@ func TestForkRefuses(t *testing.T) {
 		"a scripted task":  {fork: harness.Fork{Task: "G51", Turn: 1}, want: "no recorded turns"},
 		"two tasks":        {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Select.Tasks = []string{"G09"} }, want: "select candidates only"},
 		"another profile": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Candidates[0].Profile = "schema" },
-			want: "candidate strong cannot go on from here: its prompt profile is schema, and the recorded turns of weak answer the prompt profile seed"},
+			want: "candidate strong cannot continue from this episode: its prompt profile is schema, but the recorded turns of weak have prompt profile seed"},
 		"another mode": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) { o.Candidates[0].Mode = "json_object" }, want: "its output mode is json_object"},
 		"a taken name": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) {
 			o.Candidates = append(o.Candidates, goldens.Candidate{Name: "strong.fork-weak-1-1", Provider: "sim-openai", Model: "m"})
-		}, want: "there is a candidate of the name strong.fork-weak-1-1 already"},
+		}, want: "candidate strong.fork-weak-1-1 already exists"},
 		"a long name": {fork: harness.Fork{Turn: 1}, set: func(o *harness.Options) {
 			o.Candidates[0].Name = strings.Repeat("s", 90)
 			o.Select.Candidates = []string{"s*"}

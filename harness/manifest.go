@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// manifest is that of a run that has begun.
+// manifest returns the manifest of a run that has started.
 func (r *runner) manifest() manifest.Manifest {
 	m := manifest.Manifest{
 		Format: manifest.Format, RunID: r.id, Mode: string(r.Mode), Suite: r.Suite.Name, SuitePath: r.Suite.Path,
@@ -52,7 +52,7 @@ func (r *runner) manifest() manifest.Manifest {
 	return r.cleanManifest(m)
 }
 
-// tasksFor is how many tasks of the suite the candidates of a provider are run on.
+// tasksFor is the number of tasks of the suite that run with the candidates of a provider.
 func tasksFor(s *goldens.Suite, provider string) int {
 	n := 0
 	for _, t := range s.Tasks {
@@ -61,7 +61,7 @@ func tasksFor(s *goldens.Suite, provider string) int {
 	return n
 }
 
-// concluded is the manifest of a run that has ended.
+// concluded returns the manifest of a run that has ended.
 func (r *runner) concluded(m manifest.Manifest, t manifest.Totals, o manifest.Outcomes, stop stopped) manifest.Manifest {
 	m.SetTotals(t)
 	m.Outcomes = o
@@ -74,15 +74,15 @@ func (r *runner) concluded(m manifest.Manifest, t manifest.Totals, o manifest.Ou
 	return r.cleanManifest(m)
 }
 
-// CandidateDigest covers what a candidate is, but for its name, where its provider
-// lives and what the policy adds.
+// CandidateDigest covers the settings of a candidate except its name, the address of its
+// provider and what the policy adds.
 func CandidateDigest(c goldens.Candidate) string {
 	c.Name = ""
 	return drive.DigestOf(digestible(c), c.MaxTokens, c.Temperature)
 }
 
-// digestible is the part of a candidate that can change a result, with its
-// defaults.
+// digestible returns the settings of a candidate that can change a result, with defaults
+// filled in.
 func digestible(c goldens.Candidate) any {
 	type candidate struct {
 		Name, Agent, Provider, Model, Mode, Profile, Rescue string
@@ -91,7 +91,7 @@ func digestible(c goldens.Candidate) any {
 		Stream                                              bool              `json:",omitempty"`
 		Headers, Query                                      map[string]string `json:",omitempty"`
 		Body                                                map[string]any    `json:",omitempty"`
-		Agents                                              any               `json:",omitempty"` // what only some of them have
+		Agents                                              any               `json:",omitempty"` // settings that only some agents have
 	}
 	c = withCandidateDefaults(c)
 	return candidate{

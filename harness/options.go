@@ -29,42 +29,42 @@ import (
 // Options describe a run, in parts by who sets them. Suite and Providers are required; every
 // other field works at its zero value. A run only reads its options.
 type Options struct {
-	Matrix    // what is run
-	Rules     // what the configuration says of models, prices and thresholds
-	Recording // where answers come from and go to
-	RunFolder // what is kept of the run
-	Bounds    // how much at a time, and in all
-	Parts     // what the calling program brings
-	Observers // who is told what happens, and who ends it
+	Matrix    // tasks, candidates and trials
+	Rules     // models, prices and thresholds from the configuration
+	Recording // cassettes and modes
+	RunFolder // the folder of the run
+	Bounds    // concurrency, caps and rate limits
+	Parts     // code from the calling program
+	Observers // callbacks, and the signal to drain
 }
 
-// Matrix is what is run: tasks by candidates by trials.
+// Matrix selects what is run: tasks by candidates by trials.
 type Matrix struct {
 	Suite *goldens.Suite
 	// Candidates are under test; nil means the suite's own.
 	Candidates []goldens.Candidate
 	Select     Selection
-	// Fork has every episode continue from a recorded one; nil starts them from the beginning. The
-	// selection then names candidates only; an empty one means that of the recorded episode.
+	// Fork makes every episode continue from a recorded one; nil starts them from the
+	// beginning. The selection then names candidates only; an empty one selects the candidate
+	// of the recorded episode.
 	Fork *Fork
 	// Trials per task and candidate, at least 1; 0 means 1. With Decide they are its
 	// MaxTrials.
 	Trials int
-	// Decide has trials run in rounds until each candidate is decided; nil runs all
-	// Trials.
+	// Decide runs trials in rounds until each candidate is decided; nil runs all Trials.
 	Decide *Decide
 	// Seed is the run's seed, from which ids derive.
 	Seed int64
 }
 
-// Rules are what the configuration says of models, prices and thresholds.
+// Rules are models, prices and thresholds from the configuration.
 type Rules struct {
 	// Policy bounds episodes and names models. The zero Policy is policy.Default, with all
 	// of Providers allowed.
 	Policy policy.Policy
 	// Prices of models; by the zero Table every cost is unknown.
 	Prices price.Table
-	// Acceptance has the thresholds; zero fields have their defaults.
+	// Acceptance are the thresholds; zero fields mean their defaults.
 	Acceptance manifest.Acceptance
 	// Adapters are the versions of the wires' codecs, by provider, for the headers of
 	// cassettes.
@@ -73,133 +73,129 @@ type Rules struct {
 	CodeVersion string
 }
 
-// Recording says where answers come from and go to.
+// Recording configures the mode and the cassettes.
 type Recording struct {
-	// Mode is replay unless set.
+	// Mode defaults to replay.
 	Mode recorder.Mode
-	// Cassettes is where replay reads: a folder or a *cassette.Pack. nil means
-	// the suite's own, as cassettes.Open finds them.
+	// Cassettes is read in replay: a folder or a *cassette.Pack. nil means the suite's own,
+	// see cassettes.Open.
 	Cassettes fs.FS
-	// CassetteDir is where record mode writes; required there.
+	// CassetteDir is the folder that record mode writes to; required in that mode.
 	CassetteDir string
 	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
 	// Run fails with ErrAllFresh when all are.
 	Stale bool
-	// ReplaySpeed makes a replay take time: 1 is the recorded speed, 2 twice as fast; 0
+	// ReplaySpeed scales the timing of a replay: 1 is the recorded speed, 2 twice as fast; 0
 	// does not wait. The rows are the same at any speed.
 	ReplaySpeed float64
-	// RecordCommand is what a person types to record an episode; an empty task
-	// and candidate mean all of them. nil means a cupel command.
+	// RecordCommand returns the shell command that records an episode; an empty task and
+	// candidate mean all of them. nil means a cupel command.
 	RecordCommand func(task, candidate string, trial int) string
 }
 
-// RunFolder says what is kept of the run.
+// RunFolder configures what cupel writes to disk besides cassettes.
 type RunFolder struct {
-	// Runs is the folder run folders are made in; empty means nothing is written.
+	// Runs is the parent of run folders; if empty, cupel does not write any.
 	Runs string
-	// Resume is the id of a run below Runs that was interrupted: only its
-	// unfinished episodes, and those without a result, are run. The other options
-	// must be those it was started with; Select is taken from the run.
+	// Resume is the id of an interrupted run below Runs. Only its unfinished episodes and
+	// those without a result are run. Select is taken from that run; the other options must
+	// equal its options.
 	Resume string
-	// Settings are what the caller needs to make these options again. The run
-	// folder keeps them until the run is complete: see ReadSettings. Resuming replaces
-	// them, unless they are nil.
+	// Settings let the caller rebuild these options. The run folder contains them until the
+	// run is complete, see ReadSettings. On resuming, non-nil Settings replace the stored
+	// ones.
 	Settings []byte
-	// Canary asks the models of a recording or live run the prompts of the model drift
-	// canary first, once a day: see Canary. Without Runs it is not asked.
+	// Canary runs the model drift canary before a recording or live run, once a day: see
+	// Canary. Without Runs it does not run.
 	Canary bool
 }
 
-// Bounds say how much is done at a time, and how much in all. Replays have none but
-// Concurrency.
+// Bounds limit concurrency and spending. In a replay only Concurrency has an effect.
 type Bounds struct {
-	// Concurrency is how many episodes run in parallel, of all providers together; 0
-	// means one per processor in replay, and otherwise, for each provider and key, as many
-	// as requests.
+	// Concurrency is the largest number of episodes in parallel, over all providers; 0 means
+	// one per processor in replay, and otherwise, per provider and key, as many as requests.
 	Concurrency int
-	// LaneConcurrency bounds the requests in flight to one provider with one key, where
-	// Limits does not: an episode may send several at a time. 0 means DefaultConcurrency,
-	// or Concurrency if that is more.
+	// LaneConcurrency bounds the requests in flight per provider and key if Limits does not;
+	// an episode may send several in parallel. 0 means DefaultConcurrency, or Concurrency if
+	// that is more.
 	LaneConcurrency int
-	// Caps bound the spending of a recording or live run. When one is reached the
-	// run ends as a valid partial result.
+	// Caps bound the spending of a recording or live run. A run that reaches one ends as a
+	// valid partial result.
 	Caps admission.Caps
-	// Limits are those of single providers, by name.
+	// Limits are rate limits by the name of the provider.
 	Limits map[string]admission.Limits
-	// Retry says how often failed model calls are made again; the zero value is
-	// its default. Its Seed is replaced by each episode's, its Sleep in replay.
+	// Retry is the policy for failed model calls; zero fields mean its defaults. Its Seed is
+	// replaced by each episode's, its Sleep in replay.
 	Retry retry.Policy
 }
 
-// Parts are what the calling program brings. Functions are called by several episodes in
-// parallel.
+// Parts are code from the calling program. Episodes call these functions in parallel.
 type Parts struct {
-	// Providers are the wires to choose from, by the name candidates use.
+	// Providers are the available wires by the provider name that candidates use.
 	Providers map[string]providers.Factory
 	// Key returns the credential of a candidate; nil means none. Never called in replay.
 	Key func(goldens.Candidate) (string, error)
-	// Transport returns what sends a provider's requests when recording or
-	// live; nil means http.DefaultTransport.
+	// Transport returns the transport for a provider's requests when recording or live; nil
+	// means http.DefaultTransport.
 	Transport func(provider string) http.RoundTripper
-	// Strategies are custom agents, by the name candidates use; they come before the
-	// built-in ones.
+	// Strategies are custom agents by the name that candidates use; they take precedence over
+	// the built-in ones.
 	Strategies map[string]agent.Strategy
-	// Tools are Go functions by the names of tools of the suite, which they
-	// run in place of its world or HTTP endpoint. They run in replay, too.
+	// Tools are Go functions by the name of a tool of the suite. They replace its world or
+	// HTTP endpoint, in replay, too.
 	Tools map[string]episode.ToolFunc
-	// LookupEnv finds what the headers of HTTP tools take from the environment,
-	// such as os.LookupEnv; nil finds nothing. Never called in replay.
+	// LookupEnv reads the environment variables in headers of HTTP tools, like os.LookupEnv;
+	// nil finds none. Never called in replay.
 	LookupEnv func(name string) (string, bool)
-	// Secrets know the credentials of the process beyond those the run is given
-	// here, such as what libraries find for themselves; nil knows none. The run
-	// adds its own. Never asked in replay.
+	// Secrets are further credentials of the process, such as those that libraries load; nil
+	// means none. The run adds its own. Never used in replay.
 	Secrets *secrets.Finder
-	// Human answers in live and record mode; nil leaves that to the tasks'
-	// replies and approvals. Never called in replay.
+	// Human answers in live and record mode; nil means the tasks' replies and approvals. Never
+	// called in replay.
 	Human episode.Human
 	// Now is the wall clock of live and record runs; nil means time.Now.
 	Now func() time.Time
 }
 
-// Observers are told what happens, and may end the run.
+// Observers are called on events, and may end the run.
 type Observers struct {
 	// Progress is called after every episode. Episodes come in the order in which
 	// they end.
 	Progress func(Progress)
-	// Watch is called when the run begins; unless it is a replay that does not wait, also when
-	// the limit of a lane changes, and every second. Of Progress and Watch one is called
-	// at a time, and the run waits for it.
+	// Watch is called when the run begins and, except in a replay without waiting, every
+	// second and when the limit of a lane changes. The run never calls Progress and Watch
+	// concurrently, and waits until they return.
 	Watch func(Progress)
-	// Traced is called after every episode with what happened in it, by several in
-	// parallel. What it keeps takes room: rerun.Replayer has all of it again.
+	// Traced is called after every episode with its trace, by several episodes in parallel.
+	// Retaining traces costs memory; rerun.Replayer can produce them again.
 	Traced func(ledger.EpisodeRows, []episode.Trace)
-	// Observe, if not nil, is told what models say while they say it, by several episodes in
-	// parallel: see episode.StreamEvent.
+	// Observe, if not nil, is called with parts of model replies as they arrive, by several
+	// episodes in parallel: see episode.StreamEvent.
 	Observe func(episode.StreamEvent)
-	// Drain, when closed, ends the run within about a second: no other episode is
-	// started, every wait for admission and between attempts ends, and what is in flight
-	// after a second is cancelled. Episodes that were not finished have no result.
+	// Drain, when closed, ends the run within about a second: no further episode starts, waits
+	// for admission and between attempts end immediately, and requests still in flight after a
+	// second are cancelled. Unfinished episodes have no result.
 	Drain <-chan struct{}
 }
 
-// Selection narrows a run. An empty list selects everything. A task of a session
-// brings those before it along.
+// Selection narrows a run. An empty list selects everything. Selecting a task of a session
+// also selects the tasks before it.
 type Selection struct {
 	// Tasks and Candidates are names or path.Match patterns.
 	Tasks, Candidates []string
 	// Tags select tasks that carry at least one of them.
 	Tags []string
-	// Episode narrows further; nil takes every episode. Those of its session before one
-	// that is taken are taken, too.
+	// Episode narrows further; nil accepts every episode. The earlier episodes of the session
+	// of an accepted episode are included.
 	Episode func(task, candidate string, trial int) bool
-	// Exact takes only what Episode takes, without the earlier episodes of its sessions.
+	// Exact excludes the earlier episodes of a session that Episode does not accept.
 	Exact bool
-	// Shard is the part of the selection that is run; the zero value is all of it.
+	// Shard is the part of the selection that is run; the zero value means all of it.
 	Shard Shard
 }
 
-// ConfigError is a run that cannot start because of what it was told. It joins
-// every problem found.
+// ConfigError means that a run cannot start because of its options. It joins every problem
+// found.
 type ConfigError struct{ Err error }
 
 // Error lists the problems.
@@ -208,7 +204,7 @@ func (e *ConfigError) Error() string { return e.Err.Error() }
 // Unwrap returns the joined problems.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// withDefaults returns o with defaults filled in, or everything wrong with it.
+// withDefaults returns o with defaults filled in, or all of its errors.
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	if o.Suite == nil {
@@ -236,7 +232,7 @@ func (o Options) withDefaults() (Options, error) {
 		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: a built-in suite is read-only; name its folder in the source, such as goldens/counts, or begin a suite with `cupel init`"))
 	}
 	if o.Stale && o.Mode != recorder.Record {
-		errs = append(errs, errors.New("only what is recorded can be recorded again because it is stale: use record mode"))
+		errs = append(errs, errors.New("stale cassettes can be recorded again only in record mode; use record mode"))
 	}
 	if s := o.ReplaySpeed; s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
 		errs = append(errs, fmt.Errorf("replay speed %v: must be 0 (at once) or more; 1 is the recorded pace", s))
@@ -248,7 +244,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	errs = append(errs, checkTools(o))
 	if o.Now == nil {
-		o.Now = time.Now //nolint:forbidigo // the driver's seam: live and recording runs only
+		o.Now = time.Now //nolint:forbidigo // the only wall clock; used in live and recording runs
 	}
 	if o.RecordCommand == nil {
 		o.RecordCommand = o.recordCommand
@@ -294,7 +290,7 @@ func (o Options) recordCommand(task, candidate string, trial int) string {
 // maxTrials bounds a mistyped --trials.
 const maxTrials = 10_000
 
-// checkTools finds Go functions for tools the suite does not have.
+// checkTools rejects Go functions for tools that the suite does not have.
 func checkTools(o Options) error {
 	var errs []error
 	for _, name := range drive.SortedKeys(o.Tools) {

@@ -19,22 +19,22 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// plan is the episodes of a run in ledger order: by task, candidate and trial.
-// Each is made when it is needed: a plan of 100,000 takes as much room as its
-// tasks and twelve bytes for each episode.
+// plan is the episodes of a run in ledger order: by task, candidate and trial. It creates
+// each episode on demand, so a plan of 100,000 needs the memory of its tasks plus twelve
+// bytes per episode.
 type plan struct {
 	options    Options
 	tasks      []plannedTask       // in the order of the suite
 	candidates []resolvedCandidate // as configured
-	cells      []drive.Cell        // those of this shard, in ledger order
-	digest     string              // of all cells, those of other shards too
-	sessions   map[int32][]int32   // by the place of each episode of one: see unit
+	cells      []drive.Cell        // of this shard, in ledger order
+	digest     string              // of the cells of all shards
+	sessions   map[int32][]int32   // by the place of each episode of a session
 }
 
 type plannedTask struct {
 	goldens.Task
 	tools   *tool.Set
-	planned bool // by any shard
+	planned bool // in any shard
 }
 
 func (p *plan) len() int { return len(p.cells) }
@@ -70,7 +70,7 @@ func (p *plan) all() iter.Seq2[int, drive.Planned] {
 	}
 }
 
-// keep drops the episodes that are not to be kept.
+// keep removes the episodes for which keep is false.
 func (p *plan) keep(keep func(drive.Planned) bool) {
 	kept := p.cells[:0]
 	for i, e := range p.all() {
@@ -81,8 +81,8 @@ func (p *plan) keep(keep func(drive.Planned) bool) {
 	p.cells = kept
 }
 
-// sort puts the episodes in ledger order. Names are compared once a pair, not
-// once an episode.
+// sort puts the episodes in ledger order. It compares names once per pair, not once per
+// episode.
 func (p *plan) sort() {
 	tasks := ranks(p.tasks, func(t plannedTask) string { return t.ID })
 	candidates := ranks(p.candidates, func(c resolvedCandidate) string { return c.Name })
@@ -94,7 +94,7 @@ func (p *plan) sort() {
 	})
 }
 
-// ranks are the places the items have when they are sorted by name.
+// ranks returns the places of the items when sorted by name.
 func ranks[E any](items []E, name func(E) string) []int {
 	order := make([]int, len(items))
 	for i := range order {
@@ -108,7 +108,7 @@ func ranks[E any](items []E, name func(E) string) []int {
 	return rank
 }
 
-// seal takes the digest of the whole plan, and then leaves this shard's part.
+// seal computes the digest of the whole plan, then removes the episodes of other shards.
 func (p *plan) seal() {
 	p.sort()
 	h := sha256.New()
@@ -118,7 +118,7 @@ func (p *plan) seal() {
 		t.planned = true
 		p.candidates[c.Candidate].planned++
 		name := drive.EpisodeName(t.ID, p.candidates[c.Candidate].Name, int(c.Trial))
-		_, _ = io.WriteString(h, name+"\n") // a hash does not fail
+		_, _ = io.WriteString(h, name+"\n") // a hash never fails
 		if p.options.Select.Shard.has(shardName(t.Task, p.candidates[c.Candidate].Name, int(c.Trial))) {
 			mine = append(mine, c)
 		}
@@ -128,8 +128,8 @@ func (p *plan) seal() {
 	p.digest = hex.EncodeToString(h.Sum(nil))
 }
 
-// makePlan resolves the suite, the candidates and the selection into episodes. It
-// reports every problem at once.
+// makePlan resolves the suite, the candidates and the selection into episodes. Its error
+// joins every problem.
 func makePlan(o Options) (*plan, error) {
 	p, err := selected(o)
 	if err != nil {
@@ -196,15 +196,15 @@ func selected(o Options) (*plan, error) {
 	return p, nil
 }
 
-// cassette is that of the i-th episode, and whether it is a scripted one.
+// cassette returns the cassette path of the i-th episode, and whether it is scripted.
 func (p *plan) cassette(i int) (path string, scripted bool) {
 	c := p.cells[i]
 	candidate := &p.candidates[c.Candidate]
 	return candidate.cassette(p.options, p.tasks[c.Task].Task, int(c.Trial)), candidate.Provider == episode.ScriptedCandidate
 }
 
-// toolSets are the compiled sets of tools that tasks offer, by their names: most
-// tasks of a suite offer the same ones.
+// toolSets are the compiled tool sets of tasks by their names, because most tasks of a
+// suite have the same tools.
 type toolSets map[string]*tool.Set
 
 func (sets toolSets) of(s *goldens.Suite, t goldens.Task) (*tool.Set, error) {
@@ -232,7 +232,7 @@ func toolsOf(s *goldens.Suite, t goldens.Task) []tool.Spec {
 	return specs
 }
 
-// name is that of the i-th episode.
+// name returns the name of the i-th episode.
 func (p *plan) name(i int) string {
 	c := p.cells[i]
 	return drive.EpisodeName(p.tasks[c.Task].ID, p.candidates[c.Candidate].Name, int(c.Trial))

@@ -27,8 +27,8 @@ type resolvedCandidate struct {
 	factory  providers.Factory
 	key      string
 	settings policy.Resolved
-	fork     *drive.Past // what its episodes go on from; nil unless they are forks
-	planned  int         // episodes, those of other shards too
+	fork     *drive.Past // the recorded past of its episodes; nil unless they are forks
+	planned  int         // episodes in all shards
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
@@ -37,10 +37,9 @@ func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
 	return c
 }
 
-// Check reports everything that is wrong with a candidate, by what o has: its
-// settings, its agent, its provider, whether the wire has its output mode. Neither a
-// suite nor a key is needed, and nothing is sent. Only Providers, Policy and
-// Strategies of o count.
+// Check returns every problem of a candidate: its settings, its agent, its provider, and
+// whether the wire has its output mode. It uses only Providers, Policy and Strategies of o,
+// needs neither a suite nor a key, and sends no requests.
 func (o Options) Check(c goldens.Candidate) error {
 	o = Options{Parts: Parts{Providers: o.Providers, Strategies: o.Strategies}, Rules: Rules{Policy: o.policy()}, Recording: Recording{Mode: recorder.Replay}}
 	_, err := o.resolveCandidate(c)
@@ -73,7 +72,7 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		r.Model = settings.Model
 	}
 	if r.Model == "" {
-		return r, fmt.Errorf("candidate %s: no model, and the policy names none for provider %s", c.Name, c.Provider)
+		return r, fmt.Errorf("candidate %s: no model, and the policy does not have one for provider %s; set model", c.Name, c.Provider)
 	}
 	if c.MaxTokens != nil {
 		r.settings.MaxTokens = *c.MaxTokens
@@ -92,8 +91,7 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 	return r, nil
 }
 
-// validate reports everything that is wrong with a candidate's settings. The policy
-// may name its model.
+// validate returns every problem of a candidate's settings. The policy may name its model.
 func validate(c goldens.Candidate) error {
 	name := c.Name
 	c.Name, c.Model = "any", cmp.Or(c.Model, "policy")
@@ -106,7 +104,8 @@ func validate(c goldens.Candidate) error {
 	return errors.Join(errs...)
 }
 
-// agentParams are what a candidate says of its agent, whatever the task.
+// agentParams returns the candidate's settings for its agent, which do not depend on the
+// task.
 func agentParams(c goldens.Candidate) agent.Params {
 	return agent.Params{
 		Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
@@ -116,7 +115,7 @@ func agentParams(c goldens.Candidate) agent.Params {
 	}
 }
 
-// give adds what a task gives.
+// give adds the parameters of a task.
 func give(p *agent.Params, t goldens.Task) {
 	p.Request, p.Constraints, p.AnswerSchema, p.Each = t.Request, t.Constraints, t.AnswerSchema, t.Each
 	p.Inputs = slices.Clone(t.Inputs)
@@ -148,7 +147,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 	return p
 }
 
-// cassette is the path of an episode's cassette; empty if it needs none.
+// cassette is the path of an episode's cassette; empty if the episode does not need one.
 func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
 	if c.Provider == episode.ScriptedCandidate && !drive.Outside(o.Suite, t, o.Tools) {
 		return ""
@@ -156,8 +155,8 @@ func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string
 	return cassettes.Path(t.ID, c.Name, trial)
 }
 
-// budgets are the task's; what the suite leaves open the policy sets. The policy
-// caps neither tokens in all nor cost.
+// budgets are the task's; the policy fills in what the suite leaves open. The policy does
+// not cap total tokens or cost.
 func (c resolvedCandidate) budgets(b guard.Budgets) guard.Budgets {
 	return guard.Budgets{
 		MaxSteps:     cmp.Or(b.MaxSteps, c.settings.MaxSteps),

@@ -19,7 +19,7 @@ import (
 // modePrompt is the output mode that every wire has: plain text.
 const modePrompt = "prompt"
 
-// checkMode refuses an output mode that the candidate's wire lacks.
+// checkMode rejects an output mode that the candidate's wire lacks.
 func (c resolvedCandidate) checkMode() error {
 	has, err := modesOf(c.factory, c.Candidate)
 	if err != nil || slices.Contains(has, c.Mode) {
@@ -28,8 +28,8 @@ func (c resolvedCandidate) checkMode() error {
 	return fmt.Errorf("provider %s has no output mode %s; it has: %s", c.Provider, c.Mode, strings.Join(has, ", "))
 }
 
-// Modes returns the output modes of a candidate's wire, prompt first, in a fresh
-// slice. It fails when the provider is unknown or its settings are unusable.
+// Modes returns the output modes of a candidate's wire, prompt first, in a fresh slice. It
+// fails if the provider is unknown or its settings are unusable.
 func Modes(factories map[string]providers.Factory, c goldens.Candidate) ([]string, error) {
 	factory, ok := factories[c.Provider]
 	if !ok {
@@ -38,7 +38,7 @@ func Modes(factories map[string]providers.Factory, c goldens.Candidate) ([]strin
 	return modesOf(factory, c)
 }
 
-// modesOf makes the wire's model once, with no way to the network.
+// modesOf creates the wire's model once, without network access.
 func modesOf(factory providers.Factory, c goldens.Candidate) ([]string, error) {
 	model, err := factory(drive.WireOptions(c, "", &http.Client{Transport: noNetwork{}}))
 	if err != nil {
@@ -53,16 +53,16 @@ func modesOf(factory providers.Factory, c goldens.Candidate) ([]string, error) {
 	return has, nil
 }
 
-// noNetwork sends nothing.
+// noNetwork rejects every request.
 type noNetwork struct{}
 
 func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("harness: a plan makes no requests")
 }
 
-// checkEpisode refuses what could not be run as it is meant: a tool that the
-// profile or mode cannot show, or a cap on the cost of a model without a price,
-// which would end every such episode after its first turn.
+// checkEpisode rejects an episode that cannot run as configured: if the profile or mode
+// cannot show a tool, or if a model without a price has a cap on its cost, which would end
+// every such episode after its first turn.
 func checkEpisode(o Options, p drive.Planned) error {
 	if _, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies); err != nil {
 		return fmt.Errorf("candidate %s, task %s: %w", p.Candidate.Name, p.Task.ID, err)
@@ -72,10 +72,10 @@ func checkEpisode(o Options, p drive.Planned) error {
 	}
 	cap, tokens := capsOn(o, p.Candidate.Provider)
 	if tokens && p.Params.MaxTokens == 0 {
-		return fmt.Errorf("candidate %s: a cap on the run's spending needs max_tokens, on the candidate or in the policy: without it no worst case can be reserved", p.Candidate.Name)
+		return fmt.Errorf("candidate %s: a spending cap needs max_tokens to compute the worst case; set it on the candidate or in the policy", p.Candidate.Name)
 	}
 	if name := lengthens(p.Candidate.Body); tokens && name != "" {
-		return fmt.Errorf("candidate %s: its body sets %s, so that no worst case can be reserved for a cap on the run's spending: use max_tokens of the candidate", p.Candidate.Name, name)
+		return fmt.Errorf("candidate %s: its body sets %s, so the worst case under a spending cap is unknown; use max_tokens of the candidate", p.Candidate.Name, name)
 	}
 	if p.Params.Budgets.MaxCostNanoUSD > 0 {
 		cap = "tasks cap its cost by max_cost_usd"
@@ -85,15 +85,15 @@ func checkEpisode(o Options, p drive.Planned) error {
 	}
 	for _, model := range drive.ModelsOf(p.Candidate) {
 		if _, ok := o.Prices.Lookup(p.Candidate.Provider, model, planDay(o)); !ok {
-			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s: add one, or take the cap away",
+			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s; add one or remove the cap",
 				p.Candidate.Name, cap, model, p.Candidate.Provider)
 		}
 	}
 	return nil
 }
 
-// capsOn says which cap on money a provider is under, in words, and whether it is
-// under one for which tokens must be reserved. A replay spends nothing.
+// capsOn returns a description of the cost cap of a provider, empty without one, and
+// whether tokens must be reserved for a cap. Replays do not spend, so they have no caps.
 func capsOn(o Options, provider string) (money string, tokens bool) {
 	if o.Mode == recorder.Replay {
 		return "", false
@@ -105,9 +105,9 @@ func capsOn(o Options, provider string) (money string, tokens bool) {
 	return money, money != "" || o.Caps.Tokens > 0 || of.Tokens > 0
 }
 
-// lengthens names a member of a candidate's body that says how much the model may
-// answer, by the words of all wires: the candidate's max_tokens would no longer
-// bound it. Empty if there is none.
+// lengthens returns a member of a candidate's body, in the vocabulary of any wire, that
+// sets the length of the answer; the candidate's max_tokens would then not bound it. Empty
+// if there is none.
 func lengthens(body any) string {
 	switch v := body.(type) {
 	case map[string]any:
@@ -131,8 +131,8 @@ func lengthens(body any) string {
 	return ""
 }
 
-// planDay is a day on which prices must be known. A replay applies the prices of
-// the day of each recording, which is not known yet: any day will do.
+// planDay is a day for which prices must be known. A replay uses the day of each recording,
+// which is unknown here, so any day is accepted.
 func planDay(o Options) time.Time {
 	if o.Mode == recorder.Replay {
 		return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 )
 
-// candidates returns the selected ones in order. The scripted candidate is
-// taken only when a pattern names it.
+// candidates returns the selected candidates in order. The scripted candidate must be named
+// by a pattern.
 func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, error) {
 	if len(s.Candidates) == 0 {
 		return slices.DeleteFunc(slices.Clone(all), func(c goldens.Candidate) bool { return c.Name == episode.ScriptedCandidate }), nil
@@ -22,7 +22,7 @@ func (s Selection) candidates(all []goldens.Candidate) ([]goldens.Candidate, err
 	return pick(all, s.Candidates, name, "candidate")
 }
 
-// tasks returns the selected ones, and those of their sessions before them.
+// tasks returns the selected tasks and the earlier ones of their sessions.
 func (s Selection) tasks(all []goldens.Task) ([]goldens.Task, error) {
 	tasks, err := s.picked(all)
 	return withEarlier(all, tasks), err
@@ -42,8 +42,8 @@ func (s Selection) picked(all []goldens.Task) ([]goldens.Task, error) {
 	return tagged, nil
 }
 
-// pick returns the items whose name matches any pattern; no pattern takes all.
-// A pattern that matches nothing is an error that lists the names.
+// pick returns the items whose name matches any pattern; without a pattern it returns all.
+// A pattern without a match is an error that lists the names.
 func pick[E any](all []E, patterns []string, name func(E) string, what string) ([]E, error) {
 	if len(patterns) == 0 {
 		return all, nil

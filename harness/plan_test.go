@@ -120,7 +120,7 @@ func TestPlanRefuses(t *testing.T) {
 		candidate               goldens.Candidate
 		want                    string
 	}{
-		{"a cost cap without a price", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Model: "other"}, "candidate c: tasks cap its cost by max_cost_usd, but the price table has no price of model other of provider fake: add one, or take the cap away"},
+		{"a cost cap without a price", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Model: "other"}, "candidate c: tasks cap its cost by max_cost_usd, but the price table has no price of model other of provider fake; add one or remove the cap"},
 		{"a cost cap without a price of the rescue model", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Model: "priced", Rescue: "big"}, "no price of model big of provider fake"},
 		{"a mode of a wire that has none", "fake", "tier: core", goldens.Candidate{Model: "m", Mode: "json_schema"}, "candidate c: provider fake has no output mode json_schema; it has: prompt"},
 		{"a mode the wire lacks", "fancy", "tier: core", goldens.Candidate{Model: "m", Mode: "forced_tool"}, "candidate c: provider fancy has no output mode forced_tool; it has: prompt, json_object"},

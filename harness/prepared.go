@@ -18,15 +18,15 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Plan is what a run with some options would carry out: its episodes, with everything
-// resolved and nothing started. Packages forecast and rerun are made from it.
+// Plan is the resolved episodes of a run that has not started. Packages forecast and rerun
+// use it.
 type Plan struct {
 	r      *runner
 	unlock func()
 }
 
-// NewPlan plans a run. It fails as Run does before its first episode. Of a run to be
-// resumed it holds the lock until Close.
+// NewPlan plans a run. It fails in the same cases as Run before its first episode. If the
+// run is resumed, NewPlan locks it until Close.
 func NewPlan(o Options) (p *Plan, err error) {
 	p = &Plan{unlock: func() {}}
 	if o.Resume != "" {
@@ -41,24 +41,24 @@ func NewPlan(o Options) (p *Plan, err error) {
 	return p, nil
 }
 
-// Close closes the cassettes and unlocks the run that is resumed.
+// Close closes the cassettes and unlocks a resumed run.
 func (p *Plan) Close() {
 	p.r.closeCassettes()
 	p.unlock()
 }
 
-// Options returns the options with their defaults. Of a run that is resumed the selection
-// is its episodes.
+// Options returns the options with their defaults. For a resumed run Select is its
+// episodes.
 func (p *Plan) Options() Options { return p.r.Options }
 
-// Manifest returns the manifest as the run would begin, without its id.
+// Manifest returns the manifest at the start of the run, without its id.
 func (p *Plan) Manifest() manifest.Manifest { return p.r.manifest() }
 
-// Candidates returns those of the plan, also those without an episode.
+// Candidates returns the candidates of the plan, including those without an episode.
 func (p *Plan) Candidates() []goldens.Candidate { return p.r.plan.goldens() }
 
-// Selected returns the selected candidates and tasks, of Options.Stale also those whose
-// cassettes are fresh.
+// Selected returns the selected candidates and tasks, including those that Options.Stale
+// skips because their cassettes are fresh.
 func (p *Plan) Selected() (candidates []goldens.Candidate, tasks []goldens.Task, err error) {
 	all, err := selected(p.r.Options)
 	if err != nil {
@@ -73,10 +73,10 @@ func (p *Plan) Selected() (candidates []goldens.Candidate, tasks []goldens.Task,
 // Episodes returns the episodes in ledger order, each with its place.
 func (p *Plan) Episodes() iter.Seq2[int, drive.Planned] { return p.r.plan.all() }
 
-// Unfinished says which episodes are to be run, by place. Of a run that is resumed those with
-// a result are not, and spent is what its requests came to, by provider; what visit returns
-// for its manifest gets the episodes that its journal has. Like Resume it cuts off what a
-// crash left half written.
+// Unfinished returns, by place, which episodes are still to be run. In a resumed run these
+// are the ones without a result; spent is the spending of its requests so far by provider.
+// The function that visit returns for the run's manifest gets the episodes of its journal.
+// Like Resume it cuts off a half-written record after a crash.
 func (p *Plan) Unfinished(visit func(manifest.Manifest) func(ledger.EpisodeRows)) (todo []bool, spent map[string]admission.Spend, err error) {
 	r, n := p.r, p.r.plan.len()
 	todo = slices.Repeat([]bool{true}, n)
@@ -109,12 +109,12 @@ func (p *Plan) Unfinished(visit func(manifest.Manifest) func(ledger.EpisodeRows)
 	return todo, spent, log.Close()
 }
 
-// errNotPlanned says that an episode has no task, candidate or trial in the plan.
-var errNotPlanned = errors.New("the suite or the configuration has no such episode any more")
+// errNotPlanned means that an episode has no task, candidate or trial in the plan.
+var errNotPlanned = errors.New("no such episode in the suite or the configuration")
 
-// Execute runs one episode from its cassette, after those of its session that come before
-// it, and returns its rows and what happened in it. It writes nothing, and fails only if
-// the plan has no such task, candidate or trial. It is safe for concurrent use.
+// Execute replays one episode, after the earlier ones of its session, and returns its rows
+// and trace. It does not write, and fails only if the plan does not have the task,
+// candidate or trial. It is safe for concurrent use.
 func (p *Plan) Execute(ctx context.Context, task, candidate string, trial int) (rows ledger.EpisodeRows, traces []episode.Trace, err error) {
 	plan := p.r.plan
 	t := slices.IndexFunc(plan.tasks, func(t plannedTask) bool { return t.ID == task })

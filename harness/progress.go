@@ -12,7 +12,7 @@ import (
 
 // Progress is the state of a run that is in progress.
 type Progress struct {
-	// RunID and Dir are those of the result; Dir is empty without a folder.
+	// RunID and Dir are as in Result; Dir is empty without a folder.
 	RunID, Dir string
 	// Done of Total episodes have ended, Resumed of them before the run was resumed;
 	// InFlight are running now.
@@ -21,33 +21,33 @@ type Progress struct {
 	// 0 in a run without rounds.
 	Round, Rounds int
 
-	// Outcomes and what follows are of the episodes that ended since the run began
-	// or was resumed. None of them is Unfinished.
+	// Outcomes and the fields below cover the episodes that ended since the run began or was
+	// resumed. None of them is Unfinished.
 	Outcomes manifest.Outcomes
-	// CostNanoUSD and Tokens, of all classes, sum what is known; CostUnknown says
-	// that the cost of some episode is not.
+	// CostNanoUSD and Tokens, of all classes, are sums of the known values; CostUnknown is set
+	// if the cost of any episode is unknown.
 	CostNanoUSD, Tokens int64
 	CostUnknown         bool
 	// Requests counts every attempt, Retries those after the first of a turn.
 	Requests, Retries int64
 
-	// Admission is what requests wait for, the limits of every lane, and what was
-	// spent in all, in earlier parts of a resumed run, too; zero in replay.
+	// Admission is the state of the waiting requests, the lanes' limits and the total
+	// spending, including earlier parts of a resumed run; zero in replay.
 	Admission admission.Snapshot
-	// Stopping names the cap that keeps further episodes from being begun; empty
-	// while none does.
+	// Stopping names the cap that prevents further episodes from starting; empty if there is
+	// none.
 	Stopping string
-	// Last is the episode that ended last, and LastFailure the last of those that
-	// say nothing about a model, nil if none.
+	// Last is the episode that ended last, LastFailure the last one that is excluded from
+	// results; nil if there is none.
 	Last        ledger.Episode
 	LastFailure *ledger.Episode
-	// Change is the change of a limit that Options.Watch is called with; else nil.
+	// Change is the changed limit if Options.Watch is called because of one; otherwise nil.
 	Change *admission.Change
 }
 
 // add counts an episode.
 func (p *Progress) add(rows ledger.EpisodeRows) {
-	e := rows.Episode // never &e: only a failure is worth the memory
+	e := rows.Episode // a copy, because &e would move every episode to the heap
 	p.Done++
 	e.AddTo(&p.Outcomes)
 	if e.CostNanoUSD != nil {
@@ -74,24 +74,24 @@ func (p *Progress) add(rows ledger.EpisodeRows) {
 }
 
 const (
-	// watchEvery is how often Options.Watch is called while nothing else happens.
+	// watchEvery is the interval of calls of Options.Watch without other events.
 	watchEvery = time.Second
-	// maxChanges bounds the changes of limits that wait to be told. More are left
-	// out: the run folder has them all.
+	// maxChanges bounds the queue of limit changes for Watch. Further changes are dropped from
+	// it, but the run folder has all of them.
 	maxChanges = 256
 )
 
-// onLimitChange keeps a change of a limit for Options.Watch. It never waits, since
-// admission does not go on before it returns.
+// onLimitChange queues a change of a limit for Options.Watch. It never blocks, because
+// admission waits for it.
 func (r *runner) onLimitChange(c admission.Change) {
 	select {
 	case r.changes <- c:
-	default: // nobody watches, or too slowly
+	default: // without a reader, or with a slow one, the change is dropped
 	}
 }
 
-// watch tells Options.Watch that the run has begun and, if it takes time, of what
-// happens between the episodes, until stop is called.
+// watch calls Options.Watch at the start of the run and, unless the run is a replay without
+// waiting, on changes and every second until stop is called.
 func (b *runState) watch() (stop func()) {
 	if b.r.Watch == nil {
 		return func() {}
@@ -112,7 +112,7 @@ func (b *runState) watch() (stop func()) {
 			case <-ticker.C:
 				b.tell(nil)
 			case <-over:
-				for len(b.r.changes) > 0 { // nobody adds any more
+				for len(b.r.changes) > 0 { // no senders are left
 					c := <-b.r.changes
 					b.tell(&c)
 				}
@@ -131,7 +131,7 @@ func (b *runState) tell(c *admission.Change) {
 	b.r.Watch(state)
 }
 
-// state is the progress at this moment; b.mu is held.
+// state is the current progress; the caller must have locked b.mu.
 func (b *runState) state() Progress {
 	if b.r.control != nil {
 		b.progress.Admission = b.r.control.Snapshot()

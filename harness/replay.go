@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Replay runs the one episode of the plan with this trial again, from its
-// cassette, and returns its rows and what happened. It writes nothing.
+// Replay runs the one selected episode with this trial from its cassette and returns its
+// rows and trace. It does not write.
 func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []episode.Trace, error) {
 	o.Mode, o.Runs = recorder.Replay, ""
 	r, err := newRunner(o)
@@ -27,7 +27,7 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []ep
 	}
 	r.plan.keep(func(p drive.Planned) bool { return p.Trial == trial })
 	var chosen []drive.Planned
-	for _, p := range r.plan.all() { // with those of its session before it
+	for _, p := range r.plan.all() { // including the earlier ones of its session
 		if slices.ContainsFunc(asked, func(t goldens.Task) bool { return t.ID == p.Task.ID }) {
 			chosen = append(chosen, p)
 		}

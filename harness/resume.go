@@ -22,19 +22,19 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// ErrComplete says that a run that is to be resumed has nothing left to do.
-var ErrComplete = errors.New("it is complete, there is nothing to resume")
+// ErrComplete means that the run to be resumed is already complete.
+var ErrComplete = errors.New("already complete; nothing to resume")
 
-// ErrNothingSelected says that Selection.Episode took no episode.
+// ErrNothingSelected means that Selection.Episode did not accept any episode.
 var ErrNothingSelected = errors.New("the selection leaves no episode")
 
-// resumption is the interrupted run that is gone on from.
+// resumption is the interrupted run that is resumed.
 type resumption struct {
 	manifest manifest.Manifest
 	episodes drive.EpisodeList // its plan, in ledger order
 }
 
-// lockRun keeps other processes out of a run that is resumed.
+// lockRun locks a resumed run against other processes.
 func lockRun(o Options) (unlock func(), err error) {
 	if o.Resume != filepath.Base(o.Resume) || o.Runs == "" {
 		return nil, &ConfigError{fmt.Errorf("resume %.60q: must be the id of a run below the runs folder", o.Resume)}
@@ -46,8 +46,8 @@ func lockRun(o Options) (unlock func(), err error) {
 	return ledger.Lock(dir)
 }
 
-// loadResumed reads the run that is resumed. Its plan replaces the selection: what that
-// depended on, such as another run or stale cassettes, may have changed since.
+// loadResumed reads the run that is resumed. Its plan replaces the selection, because the
+// inputs of the selection, such as another run or stale cassettes, may have changed since.
 func loadResumed(r *runner) error {
 	if r.Resume == "" {
 		return nil
@@ -66,7 +66,7 @@ func loadResumed(r *runner) error {
 		planned += c.Planned
 	}
 	if err == nil && m.Decide == nil && planned != len(episodes.Cells) {
-		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; begin a new run", planFile, len(episodes.Cells), planned)
+		err = fmt.Errorf("%s is damaged: it has %d of %d episodes; start a new run", planFile, len(episodes.Cells), planned)
 	}
 	if err == nil && m.Mode != string(recorder.Replay) {
 		r.today, err = time.Parse(time.RFC3339Nano, m.Started)
@@ -79,15 +79,15 @@ func loadResumed(r *runner) error {
 	return nil
 }
 
-// resumable says whether a run has something left that it could do itself.
+// resumable returns an error if a run cannot be resumed itself.
 func resumable(m manifest.Manifest) error {
 	switch {
 	case m.Status == "complete":
 		return ErrComplete
 	case m.MergedFrom != nil:
-		return &ConfigError{errors.New("it was merged from shards: resume those that are not complete, run those that are missing, and merge again")}
+		return &ConfigError{errors.New("merged from shards; resume the incomplete shards, run the missing ones, and merge again")}
 	case m.RescoredFrom != "":
-		return &ConfigError{fmt.Errorf("it has the episodes of run %s scored again: resume that, then rescore", m.RescoredFrom)}
+		return &ConfigError{fmt.Errorf("rescored from run %s; resume that run, then rescore", m.RescoredFrom)}
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func selectionOf(episodes *drive.EpisodeList, fork *Fork) Selection {
 	return s
 }
 
-// checkResumed makes sure that what is run now goes with what was run before.
+// checkResumed returns an error if the plan differs from that of the resumed run.
 func checkResumed(r *runner) error {
 	if r.resumed == nil {
 		if r.plan.len() == 0 && r.Select.Shard.Count <= 1 {
@@ -126,10 +126,10 @@ func checkResumed(r *runner) error {
 		}
 	}
 	if len(errs) == 0 && (!samePlan(r) || m.Decide != nil && m.PlanDigest != r.plan.digest) {
-		errs = append(errs, errors.New("its plan cannot be made any more"))
+		errs = append(errs, errors.New("the plan cannot be rebuilt from the current suite and configuration"))
 	}
 	if len(errs) > 0 {
-		return &ConfigError{fmt.Errorf("run %s cannot be resumed; change that back, or begin a new run:\n%w", r.Resume, errors.Join(errs...))}
+		return &ConfigError{fmt.Errorf("run %s cannot be resumed; undo these changes or start a new run:\n%w", r.Resume, errors.Join(errs...))}
 	}
 	return nil
 }
@@ -147,8 +147,8 @@ func samePlan(r *runner) bool {
 	return true
 }
 
-// The plan of a run that is not complete is a line TASK/CANDIDATE/TRIAL for each
-// episode, in ledger order.
+// The plan file of an incomplete run has one line TASK/CANDIDATE/TRIAL per episode, in
+// ledger order.
 
 var episodeLine = regexp.MustCompile(`^([^/\n]+)/([^/\n]+)/([1-9][0-9]{0,8})$`)
 
@@ -159,8 +159,8 @@ func splitEpisode(name string) (task, candidate string, trial int) {
 	return parts[0], parts[1], trial
 }
 
-// writePlan keeps the plan and the caller's settings in the run folder. Both must be on
-// disk before the manifest is: a run with a manifest can be resumed.
+// writePlan writes the plan and the caller's settings to the run folder. Both must be on
+// disk before the manifest, because any run with a manifest can be resumed.
 func writePlan(r *runner, dir string) error {
 	err := sealed.Write(filepath.Join(dir, planFile), func(w io.Writer) error {
 		for i := range r.plan.len() {
@@ -176,8 +176,8 @@ func writePlan(r *runner, dir string) error {
 	return writeSettings(r, dir)
 }
 
-// writeSettings replaces what the run folder keeps for the caller: caps that were
-// raised on resuming are those of the next time.
+// writeSettings replaces the caller's settings in the run folder, so that a cap raised on
+// resuming applies to later resumes.
 func writeSettings(r *runner, dir string) error {
 	err := sealed.Write(filepath.Join(dir, settingsFile), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s\n", r.Settings)
@@ -198,25 +198,25 @@ func readPlan(dir string) (list drive.EpisodeList, err error) {
 	in := bufio.NewScanner(f)
 	for in.Scan() {
 		if !episodeLine.MatchString(in.Text()) {
-			return list, fmt.Errorf("%s, line %d: %.80q is no TASK/CANDIDATE/TRIAL", planFile, len(list.Cells)+1, in.Text())
+			return list, fmt.Errorf("%s, line %d: %.80q is not TASK/CANDIDATE/TRIAL", planFile, len(list.Cells)+1, in.Text())
 		}
 		list.Add(splitEpisode(in.Text()))
 	}
 	return list, in.Err()
 }
 
-// maxSettings bounds what a caller keeps with a run, in bytes.
+// maxSettings bounds Options.Settings, in bytes.
 const maxSettings = 1 << 20
 
-// ReadSettings returns the Options.Settings of a run folder whose run is not
-// complete, and ErrComplete for one that is.
+// ReadSettings returns the Options.Settings of an incomplete run from its folder, and
+// ErrComplete for a complete one.
 func ReadSettings(dir string) ([]byte, error) {
 	m, err := manifest.Read(dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := resumable(m); err != nil {
-		atomicfile.Sweep(dir) // of a repeated replay that was killed
+		atomicfile.Sweep(dir) // temporary files of a killed repetition of a replay
 		return nil, fmt.Errorf("run %s: %w", m.RunID, err)
 	}
 	text, err := sealed.Read(filepath.Join(dir, settingsFile), maxSettings)
@@ -226,7 +226,7 @@ func ReadSettings(dir string) ([]byte, error) {
 	return bytes.TrimSuffix(text, []byte{'\n'}), nil
 }
 
-// loadAnswers keeps what was said in the episodes that are not run again.
+// loadAnswers loads the human answers of the episodes that are not run again.
 func loadAnswers(r *runner, s *store) error {
 	list, err := episode.ReadAnswers(s.dir)
 	if err != nil || len(list) == 0 {

@@ -127,7 +127,7 @@ func TestResumeRefuses(t *testing.T) {
 		text, err := sealed.Read(path, 1<<20)
 		require.NoError(t, err)
 		for plan, want := range map[string]string{
-			"no/plan\n": "line 1", strings.Replace(string(text), "G01/", "G99/", 1): "its plan cannot be made any more",
+			"no/plan\n": "line 1", strings.Replace(string(text), "G01/", "G99/", 1): "the plan cannot be rebuilt from the current suite and configuration",
 		} {
 			require.NoError(t, sealed.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, plan); return err }))
 			_, err = harness.Run(context.Background(), o)

@@ -17,33 +17,32 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// Decide has a run proceed in rounds, and no longer than it takes to judge each
-// candidate. A round is the next trials of every task, by each candidate that is not
-// yet decided.
+// Decide makes a run proceed in rounds and stop each candidate as soon as it is decided. A
+// round is the next trials of every task for each undecided candidate.
 type Decide struct {
-	// MaxTrials of each task are the most a candidate gets; at least 1.
+	// MaxTrials is the largest number of trials per task and candidate; at least 1.
 	MaxTrials int
 	// Baselines are the ids of the runs that After compares with, for the manifest.
 	Baselines []string
-	// Rules is what else After's verdicts follow from, as text: the same rules and
-	// episodes must give the same verdicts. The acceptance thresholds need not be in it.
+	// Rules is the text of everything else that After's verdicts depend on: equal rules and
+	// episodes must give equal verdicts. It may omit the acceptance thresholds.
 	Rules string
-	// Before, if not nil, is called before anything starts, with the manifest as the run
-	// begins. An error of it is one of the configuration.
+	// Before, if not nil, is called before anything starts, with the initial manifest. Its
+	// error is a configuration error.
 	Before func(m manifest.Manifest) error
-	// After judges the candidates by all episodes so far, which come in ledger order and
-	// may be read several times. The manifest is that of a run that ended with this round:
-	// its Decide says which round that is, and who was stopped before. After returns
-	// those that are to be stopped now; their Round is filled in. It is never called
-	// while an episode is in flight, nor at the same time as Progress and Watch.
+	// After judges the candidates by all episodes so far, which are in ledger order and can be
+	// iterated several times. The manifest describes a run that ended with this round: its
+	// Decide has the round and the candidates stopped earlier. After returns the candidates to
+	// stop now; the caller fills in their Round. It is never called while an episode is in
+	// flight or while Progress or Watch is running.
 	After func(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error)
 }
 
-// maxLooks are the most rounds of a run: more looks save few episodes.
+// maxLooks is the largest number of rounds of a run: more looks save few episodes.
 const maxLooks = 5
 
-// Rounds are the trials of each task by the end of each round: up to five steps to
-// MaxTrials, as equal as they can be.
+// Rounds returns the trials of each task by the end of each round: up to five steps to
+// MaxTrials, as equal as possible.
 func (d *Decide) Rounds() []int {
 	n := min(d.MaxTrials, maxLooks)
 	var out []int
@@ -53,7 +52,7 @@ func (d *Decide) Rounds() []int {
 	return out
 }
 
-// checkDecide says what does not go together with rounds.
+// checkDecide rejects options that cannot be combined with rounds.
 func checkDecide(o *Options) error {
 	if o.Decide == nil {
 		return nil
@@ -70,12 +69,12 @@ func checkDecide(o *Options) error {
 	refuse(o.Select.Shard.Count > 0, "one of several shards", "a round is judged by all of its episodes; leave out the shard")
 	refuse(o.Fork != nil, "a fork", "a fork has one task and no verdict; leave out the fork")
 	refuse(o.Select.Episode != nil, "a selection of single episodes", "a round is judged by all of its episodes; select tasks and candidates only")
-	refuse(o.Stale, "a recording of what is stale", "it would leave out episodes of a round; record all of them")
+	refuse(o.Stale, "a recording of stale cassettes", "it would leave out episodes of a round; record all of them")
 	refuse(o.Decide.After == nil, "decided", "Decide.After is missing")
 	return errors.Join(errs...)
 }
 
-// decision is what the manifest says of a run in rounds that has not begun.
+// decision returns the manifest's Decide for a run in rounds that has not started.
 func (r *runner) decision() *manifest.Decide {
 	if r.Decide == nil {
 		return nil
@@ -86,8 +85,8 @@ func (r *runner) decision() *manifest.Decide {
 	}
 }
 
-// decisionKey is the part of a run's id and of what a resumed run must have in common
-// with its beginning that says how it is decided; empty without rounds.
+// decisionKey is the part of a run's id that identifies its decision rules, which a resumed
+// run must not change; empty without rounds.
 func decisionKey(d *manifest.Decide) string {
 	if d == nil {
 		return ""
@@ -95,13 +94,13 @@ func decisionKey(d *manifest.Decide) string {
 	return drive.DigestOf(d.Rounds, strings.Join(d.Baselines, "\n"), d.RulesDigest)
 }
 
-// certain says that a run has a trial whatever is decided on the way.
+// certain reports whether every candidate gets this trial regardless of decisions.
 func (o *Options) certain(trial int) bool {
 	return o.Decide == nil || trial <= o.Decide.Rounds()[0]
 }
 
-// reach is the last trial of a candidate's that the run came to: by the round that it
-// was stopped in, or else by the round in progress.
+// reach is a candidate's last trial so far: by the round in which it was stopped, otherwise
+// by the round in progress.
 func reach(d *manifest.Decide, candidate string, round int) int {
 	if s, ok := d.Stop(candidate); ok {
 		round = s.Round
@@ -109,8 +108,8 @@ func reach(d *manifest.Decide, candidate string, round int) int {
 	return d.Rounds[round-1]
 }
 
-// upTo is the manifest of a run that came to a round: candidates have what their rounds
-// came to. It returns how many episodes that are.
+// upTo returns the manifest of a run up to a round, with each candidate's totals, and the
+// number of its episodes.
 func (r *runner) upTo(m manifest.Manifest, round int) (manifest.Manifest, int) {
 	d := *m.Decide
 	d.Stops = slices.Clone(d.Stops)
@@ -133,8 +132,8 @@ func (r *runner) upTo(m manifest.Manifest, round int) (manifest.Manifest, int) {
 	return m, all
 }
 
-// runRounds runs the plan in rounds. If an episode of a round has no result, that round
-// is the last and not decided: a resumed run continues with it.
+// runRounds runs the plan in rounds. If an episode of a round has no result, that round is
+// the last and is not decided; a resumed run continues with it.
 func runRounds(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b *runState) (stopped, error) {
 	d := b.s.manifest.Decide
 	for d.Finished < len(d.Rounds) && len(d.Stops) < len(b.s.manifest.Candidates) {
@@ -158,8 +157,8 @@ func runRounds(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b
 	return b.stopped(ctx, false), nil
 }
 
-// beginRound says which episodes are to be run for a round. In a replay all of them
-// must have a cassette.
+// beginRound returns which episodes are to be run for a round. In a replay it fails unless
+// all of them have a cassette.
 func beginRound(r *runner, b *runState, round int) (todo []bool, err error) {
 	d := b.s.manifest.Decide
 	todo = make([]bool, r.plan.len())
@@ -183,8 +182,8 @@ func beginRound(r *runner, b *runState, round int) (todo []bool, err error) {
 	return todo, nil
 }
 
-// withoutResult counts the episodes up to a trial that say nothing about a model, and
-// those that are still to be run. Those of candidates that were stopped are neither.
+// withoutResult counts the episodes up to a trial that have no result or are still to be
+// run. It excludes those of stopped candidates.
 func (s *store) withoutResult(trial int) (n int) {
 	for i, c := range s.plan.cells {
 		if int(c.Trial) <= trial {
@@ -194,8 +193,7 @@ func (s *store) withoutResult(trial int) (n int) {
 	return n
 }
 
-// decideRound has the candidates judged, and gives up the trials of those that are
-// stopped.
+// decideRound judges the candidates and drops the trials of those that are stopped.
 func decideRound(r *runner, b *runState, round int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,7 +225,7 @@ func decideRound(r *runner, b *runState, round int) error {
 	return b.s.giveUp(d, round)
 }
 
-// rows are those of all episodes up to a trial, in ledger order.
+// rows returns all episodes up to a trial, in ledger order.
 func (s *store) rows(trial int) iter.Seq2[ledger.EpisodeRows, error] {
 	return func(yield func(ledger.EpisodeRows, error) bool) {
 		for i, c := range s.plan.cells {
@@ -242,7 +240,7 @@ func (s *store) rows(trial int) iter.Seq2[ledger.EpisodeRows, error] {
 	}
 }
 
-// giveUp drops the episodes that the candidates that are stopped in a round had left.
+// giveUp drops the remaining episodes of the candidates that are stopped in a round.
 func (s *store) giveUp(d *manifest.Decide, round int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,14 +251,14 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 			continue
 		}
 		if !s.todo[i] || s.excluded[i] {
-			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: what decided before has changed; begin a new run", name, round, c.Trial)
+			return fmt.Errorf("candidate %s is stopped after round %d, but the run already has its trial %d: the decision rules have changed; start a new run", name, round, c.Trial)
 		}
 		s.todo[i] = false
 	}
 	return nil
 }
 
-// missingCassettes is the error of a replay that lacks them.
+// missingCassettes is the error of a replay that lacks cassettes.
 func missingCassettes(r *runner, missing []error) error {
 	out := &cassettes.MissingError{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
 	if r.CassetteDir == "" {
@@ -269,7 +267,7 @@ func missingCassettes(r *runner, missing []error) error {
 	return out
 }
 
-// absentLater keeps the missing cassette of an episode that may not be needed.
+// absentLater notes the missing cassette of an episode that may not be needed.
 func absentLater(r *runner, i int, missing *cassette.MissingError) {
 	if r.absent == nil {
 		r.absent = map[int]error{}

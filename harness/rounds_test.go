@@ -298,7 +298,7 @@ func TestRoundsRefuse(t *testing.T) {
 		"shard":    {func(o *harness.Options) { o.Select.Shard = harness.Shard{Index: 1, Count: 2} }, "cannot be one of several shards"},
 		"fork":     {func(o *harness.Options) { o.Fork = &harness.Fork{} }, "cannot be a fork"},
 		"episodes": {func(o *harness.Options) { o.Select.Episode = func(string, string, int) bool { return true } }, "cannot be a selection of single episodes"},
-		"stale":    {func(o *harness.Options) { o.Mode, o.CassetteDir, o.Stale = recorder.Record, "x", true }, "cannot be a recording of what is stale"},
+		"stale":    {func(o *harness.Options) { o.Mode, o.CassetteDir, o.Stale = recorder.Record, "x", true }, "cannot be a recording of stale cassettes"},
 		"trials":   {func(o *harness.Options) { o.Decide = j.decide(0) }, "at most 0 trials"},
 		"many":     {func(o *harness.Options) { o.Decide = j.decide(10_001) }, "at most 10001 trials"},
 		"after":    {func(o *harness.Options) { o.Decide.After = nil }, "Decide.After is missing"},

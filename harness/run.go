@@ -1,6 +1,6 @@
-// Package harness runs episodes: a suite and candidates go in; a ledger of rows,
-// a manifest and a Result come out. It carries out what agents decide, on a
-// virtual clock, so that the same inputs give the same bytes at any concurrency.
+// Package harness runs a suite with candidates and returns a Result with a ledger of rows
+// and a manifest. It executes the commands of agents on a virtual clock, so that the same
+// inputs give the same bytes at any concurrency.
 package harness
 
 import (
@@ -26,33 +26,33 @@ import (
 
 // Result is a finished run.
 type Result struct {
-	// Dir is the run folder; empty when nothing was written.
+	// Dir is the run folder; empty if the run has none.
 	Dir      string
 	Manifest manifest.Manifest
-	// Rows are those of a run without a folder. With one they are in its ledger:
-	// see ledger.Read and ledger.Scan.
+	// Rows are the rows of a run without a folder. With a folder they are in its ledger: see
+	// ledger.Read and ledger.Scan.
 	Rows ledger.Rows
-	// Excluded are the episodes that say nothing about a model.
+	// Excluded are the episodes without a result.
 	Excluded Excluded
-	// Answers are what Options.Human said; the run folder keeps them in
-	// replies.yaml.
+	// Answers are the answers of Options.Human; the run folder stores them in replies.yaml.
 	Answers []episode.Answers
-	// Redactions says where texts held credentials, which were replaced: of what
-	// kind, never which.
+	// Redactions lists where credentials in texts were replaced and of what kind they were,
+	// never the credentials.
 	Redactions []secrets.Redaction
-	// NotUnderstood says what of the providers' usage the token counts do not account
-	// for, sorted by provider: the cost of these turns is unknown.
+	// NotUnderstood lists parts of the providers' usage that the token counts do not cover,
+	// sorted by provider. The cost of these turns is unknown.
 	NotUnderstood []UsageDoubt
-	// Interrupted says that the run was drained or cancelled before its end.
+	// Interrupted is set if the run was drained or cancelled before its end.
 	Interrupted bool
 }
 
-// UsageDoubt is something that the usage of a provider's replies does not account for.
+// UsageDoubt is a part of the usage of a provider's replies that the token counts do not
+// cover.
 type UsageDoubt struct {
 	Provider string
 	// What is "FIELD: REASON", see providers.Usage.
 	What string
-	// Turns is how many turns have it.
+	// Turns is the number of turns that have it.
 	Turns int
 }
 
@@ -79,7 +79,7 @@ func (l *Excluded) add(e ledger.Episode) {
 	}
 }
 
-// runner is a run that is in progress.
+// runner is a run in progress.
 type runner struct {
 	Options
 	id           string
@@ -89,19 +89,19 @@ type runner struct {
 	plan         *plan
 	answers      *drive.AnswerBook
 	secrets      *secrets.Finder
-	cleaners     *sync.Pool            // of *cleaner, of a replay
+	cleaners     *sync.Pool            // of *cleaner, for a replay
 	control      *admission.Control    // nil in replay
-	changes      chan admission.Change // of limits, to be told; nil unless somebody watches
-	resumed      *resumption           // nil unless the run goes on from an interrupted one
-	absent       map[int]error         // of a replay in rounds: the cassettes that later rounds may lack
+	changes      chan admission.Change // of limits, for Watch; nil without Watch
+	resumed      *resumption           // nil unless the run is resumed
+	absent       map[int]error         // in a replay in rounds: the missing cassettes that only later rounds need
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
 }
 
-// Run plans and carries out a run. Bad input is a *ConfigError and starts
-// nothing; in replay, missing cassettes are a *cassette.MissingError each,
-// joined, and start nothing either. Failures of single episodes are rows, not
-// errors. When ctx is cancelled, what is finished is still written.
+// Run plans and executes a run. Bad input is a *ConfigError; in replay, missing cassettes
+// are a joined *cassette.MissingError each. Both are returned before an episode starts.
+// Failures of single episodes are rows, not errors. If ctx is cancelled, the finished
+// episodes are still written.
 func Run(ctx context.Context, o Options) (res Result, err error) {
 	if o.Resume != "" {
 		unlock, err := lockRun(o)
@@ -134,13 +134,13 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	needless := false // what is in the folder, for a replay that could not go on
+	needless := false // the folder already has the results of this replay
 	defer func() {
 		closed := s.close()
 		if needless {
 			closed = errors.Join(closed, os.RemoveAll(s.dir))
 		}
-		if closed != nil && err == nil { // such as a log of spending that failed midway
+		if closed != nil && err == nil { // such as a spending log that failed during the run
 			closed = fmt.Errorf("run %s: %w\n%s", r.id, closed, s.hint())
 		}
 		err = errors.Join(err, closed)
@@ -163,11 +163,11 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	return res, r.conclude(s, stop, &res)
 }
 
-// errKept says that the folder has a complete run already, which one that was interrupted
-// does not replace.
+// errKept means that the folder has a complete run, which an interrupted one does not
+// replace.
 var errKept = errors.New("the folder has a complete run")
 
-// conclude writes the ledger, in its order, and the manifest that says so.
+// conclude writes the ledger in its order, then the manifest with the final status.
 func (r *runner) conclude(s *store, stop stopped, res *Result) error {
 	m, err := s.write(res, func(t manifest.Totals, o manifest.Outcomes) (manifest.Manifest, error) {
 		m := r.concluded(s.manifest, t, o, stop)
@@ -226,8 +226,8 @@ func (r *runner) makePlan() (*plan, error) {
 	return makePlan(r.Options)
 }
 
-// digestConfig covers what a candidate is and the policy, not where its
-// provider lives or which episodes are selected.
+// digestConfig covers the candidates' settings and the policy, but not the addresses of
+// providers or the selection.
 func (r *runner) digestConfig() string {
 	var list []any
 	for _, c := range r.Candidates {
@@ -241,7 +241,7 @@ func (r *runner) digestConfig() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// identify gives the run its id: for a replay the same inputs give the same id.
+// identify sets the run's id: for a replay the same inputs give the same id.
 func (r *runner) identify(cassettes string) {
 	at, unique := r.today, r.today.Format(time.RFC3339Nano)
 	if r.Mode == recorder.Replay {
@@ -270,7 +270,7 @@ func (r *runner) command(p drive.Planned) string {
 	return r.RecordCommand(p.Task.ID, p.Candidate.Name, p.Trial)
 }
 
-// env is what the episodes of the run share.
+// env returns the environment that the episodes of the run share.
 func (r *runner) env() *drive.Env {
 	v := &drive.Env{
 		RunID: r.id, Mode: r.Mode, Today: r.today, Resumed: r.resumed != nil, Speed: r.ReplaySpeed,

@@ -13,47 +13,46 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// stopped says why a run ended before its plan did.
+// stopped is the reason why a run ended before its plan did.
 type stopped struct {
 	interrupted bool
 	why         string
 }
 
-// queue is the units of one lane, a provider and a key, in the order they are begun:
-// episodes, and of a session the first in ledger order.
+// queue is the units of one lane, a provider and a key, in starting order. A unit is an
+// episode or, for a session, its first episode in ledger order.
 type queue struct {
 	provider string
 	most     int // units in progress at a time
 	total    int
-	places   []int32 // of those that have not begun
+	places   []int32 // of units that have not started
 	running  int
 }
 
-// before says whether a lane comes before another: with fewer units in progress, or, of
-// as many, with less of its work begun. So lanes take turns and end at about the same
-// time, and one that has to wait takes no more than its share from the others.
+// before reports whether a lane takes precedence: it has fewer units in progress or, if
+// equal, a smaller share of its work started. So lanes end at about the same time, and a
+// waiting lane does not take more than its share from the others.
 func (q *queue) before(other *queue) bool {
 	begun := func(q *queue) float64 { return float64(q.total-len(q.places)) / float64(q.total) }
 	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(begun(q), begun(other))) < 0
 }
 
-// schedule deals the units of all lanes to those who run them. It is safe for
-// concurrent use.
+// schedule distributes the units of all lanes to workers. It is safe for concurrent use.
 type schedule struct {
 	workers int // units in progress at a time, of all lanes
 
 	mu     sync.Mutex
 	queues []*queue
-	left   bool // a unit was begun and not run to its end
+	left   bool // a unit was started but not finished
 }
 
-// next takes the first unit of the lane that comes first. false: there is none, or none
-// that may be begun.
+// next removes the first unit of the lane with precedence; ok is false if no unit may
+// start.
 func (s *schedule) next(over func(*queue) bool) (q *queue, place int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.queues {
-		if over(other) { // also of a lane that is empty: it says why episodes have no result
+		if over(other) { // also for an empty lane, because over records why episodes have no result
 			continue
 		}
 		if len(other.places) > 0 && other.running < other.most && (q == nil || other.before(q)) {
@@ -69,7 +68,7 @@ func (s *schedule) next(over func(*queue) bool) (q *queue, place int, ok bool) {
 	return q, place, true
 }
 
-// ended says that a unit was run; more: not to its end.
+// ended marks a unit as run; more is set if it was not run to its end.
 func (s *schedule) ended(q *queue, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +76,8 @@ func (s *schedule) ended(q *queue, more bool) {
 	s.left = s.left || more
 }
 
-// runAll runs what is to be done of the plan. An error is one of the run folder: the
-// episodes in flight are given up.
+// runAll runs the remaining episodes of the plan. An error of the run folder abandons the
+// episodes in flight.
 func runAll(r *runner, ctx context.Context, s *store) (stopped, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -91,8 +90,8 @@ func runAll(r *runner, ctx context.Context, s *store) (stopped, error) {
 	return b.stopped(ctx, runQueues(r, ctx, cancel, b, s.todo)), b.failed
 }
 
-// runQueues runs the episodes that are to be run, with bounded concurrency. It says
-// whether some were left.
+// runQueues runs the remaining episodes with bounded concurrency. It reports whether some
+// were left.
 func runQueues(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b *runState, todo []bool) (left bool) {
 	var wg sync.WaitGroup
 	s := newSchedule(r, todo)
@@ -119,8 +118,8 @@ func runQueues(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b
 	return s.left
 }
 
-// newSchedule bounds the units in progress by Concurrency, whatever their lanes; without
-// it each lane has its own bound.
+// newSchedule bounds the units in progress by Concurrency over all lanes; without it each
+// lane has its own bound.
 func newSchedule(r *runner, todo []bool) *schedule {
 	s := &schedule{queues: queuesOf(r, todo)}
 	for _, q := range s.queues {
@@ -136,11 +135,11 @@ func newSchedule(r *runner, todo []bool) *schedule {
 	return s
 }
 
-// queuesOf are the lanes' episodes. A replay has one, in ledger order. Elsewhere
-// candidates take turns, each with its tasks in an order that follows from the
-// run's seed: what changes at the provider in the course of a night meets all
-// candidates and tasks alike. Of a resumed recording the episodes that left a journal
-// come first: their replies settle what the killed process had reserved.
+// queuesOf returns the lanes' episodes. A replay has one queue, in ledger order. Otherwise
+// candidates alternate, each with its tasks in an order derived from the run's seed, so
+// that a change at the provider during the run affects all candidates and tasks equally. In
+// a resumed recording, episodes with a journal come first, because their replies settle the
+// reservations of the killed process.
 func queuesOf(r *runner, todo []bool) []*queue {
 	if r.Mode == recorder.Replay {
 		q := &queue{}
@@ -175,7 +174,7 @@ func queuesOf(r *runner, todo []bool) []*queue {
 	var queues []*queue
 	for _, name := range drive.SortedKeys(lanes) {
 		turns := lanes[name]
-		// Stable: within a round candidates come as they are configured.
+		// The sort is stable, so within a round candidates keep their configured order.
 		slices.SortStableFunc(turns, func(a, b turn) int {
 			return cmp.Or(drive.Count(b.unfinished)-drive.Count(a.unfinished), cmp.Compare(a.rank, b.rank))
 		})
@@ -191,12 +190,11 @@ func queuesOf(r *runner, todo []bool) []*queue {
 	return queues
 }
 
-// DefaultConcurrency is how many episodes of a lane are in progress at a time, and how
-// many requests in flight, unless something else is set.
+// DefaultConcurrency is the default number of episodes in progress per lane, and of
+// requests in flight.
 const DefaultConcurrency = 8
 
-// laneEpisodes is how many episodes of a lane are in progress at a time where
-// Concurrency does not say how many there are in all.
+// laneEpisodes is the number of episodes in progress per lane if Concurrency is not set.
 func laneEpisodes(o *Options, provider string) int {
 	if o.Mode == recorder.Replay {
 		return runtime.GOMAXPROCS(0)
@@ -204,7 +202,7 @@ func laneEpisodes(o *Options, provider string) int {
 	return cmp.Or(o.Limits[provider].Concurrency, o.LaneConcurrency, DefaultConcurrency)
 }
 
-// runState counts what is done. It is safe for concurrent use.
+// runState counts finished episodes. It is safe for concurrent use.
 type runState struct {
 	r *runner
 	s *store
@@ -230,7 +228,7 @@ func newRunState(r *runner, s *store) *runState {
 	return b
 }
 
-// over reports whether a lane has no more episodes to begin.
+// over reports whether a lane must not start further episodes.
 func (b *runState) over(ctx context.Context, q *queue) bool {
 	if ctx.Err() != nil {
 		return true
@@ -258,8 +256,8 @@ func (b *runState) began() {
 	b.progress.InFlight++
 }
 
-// ended keeps an episode's rows. One that was cancelled has no result: a later run
-// repeats it.
+// ended stores an episode's rows. A cancelled episode has no result, so a later run repeats
+// it.
 func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
 	cancelled := rows.Episode.Status == ledger.StatusCancelled
 	var err error
@@ -275,7 +273,7 @@ func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
 	b.progress.InFlight--
 	b.cut = b.cut || cancelled
 	if err == nil && b.r.Human != nil && b.s.dir != "" {
-		err = episode.SaveAnswers(b.s.dir, b.r.answers.Of(b.r.plan.len(), b.r.plan.name)) // a person does not say it twice
+		err = episode.SaveAnswers(b.s.dir, b.r.answers.Of(b.r.plan.len(), b.r.plan.name)) // so that a person need not repeat an answer
 	}
 	if err != nil {
 		b.failed = cmp.Or(b.failed, err)
@@ -290,7 +288,7 @@ func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
 	return nil
 }
 
-// stopped says why the run ended with episodes left in its queues or given up.
+// stopped returns why the run ended with episodes left in its queues or abandoned.
 func (b *runState) stopped(ctx context.Context, left bool) stopped {
 	s := stopped{}
 	select {

@@ -14,9 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// newSecrets knows every credential of the run. A replay has loaded none, and
-// takes none: its rows depend on suite and cassettes alone. What stands in the
-// suite's worlds is known to both.
+// newSecrets returns a finder of every credential of the run. A replay uses only those in
+// the suite's worlds, because its rows must depend on suite and cassettes alone.
 func newSecrets(o Options) *secrets.Finder {
 	s := o.Secrets
 	if s == nil || o.Mode == recorder.Replay {
@@ -51,14 +50,14 @@ func registerCandidate(r *runner, c goldens.Candidate, key string) error {
 
 func refuseSecret(r *runner, what, name string) error {
 	if kind := r.secrets.Find(name); kind != "" {
-		return &ConfigError{fmt.Errorf("%s holds %s: it would be written everywhere; name it otherwise", what, kind)}
+		return &ConfigError{fmt.Errorf("%s contains %s, which would appear in every output; rename it", what, kind)}
 	}
 	return nil
 }
 
-// ReadRun reads the manifest of a run and, as they are asked for, its episodes in
-// ledger order; an error ends them. What looks like a credential is replaced in
-// both: another program may have written them.
+// ReadRun reads the manifest of a run and, on iteration, its episodes in ledger order; an
+// error ends the iteration. It redacts credentials in both, because another program may
+// have written the files.
 func ReadRun(dir string) (manifest.Manifest, iter.Seq2[ledger.EpisodeRows, error], error) {
 	m, episodes, err := ledger.Open(dir)
 	if err != nil {
@@ -97,10 +96,10 @@ func (r *runner) cleanManifest(m manifest.Manifest) manifest.Manifest {
 	return m
 }
 
-// registerAll does so for the whole plan before anything starts: one episode may
-// meet the credentials of another.
+// registerAll registers the secrets of the whole plan before anything starts, because one
+// episode may encounter the credentials of another.
 func registerAll(r *runner) error {
-	for _, c := range r.plan.candidates { // the keys first: an id may hold any
+	for _, c := range r.plan.candidates { // the keys first, because an id may contain one
 		if err := registerCandidate(r, c.Candidate, c.key); err != nil {
 			return err
 		}

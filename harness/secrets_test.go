@@ -82,7 +82,7 @@ func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
 			_, err := harness.Run(context.Background(), o)
 			var config *harness.ConfigError
 			require.ErrorAs(t, err, &config)
-			require.ErrorContains(t, err, what+" holds a configured secret")
+			require.ErrorContains(t, err, what+" contains a configured secret")
 			require.NotContains(t, err.Error(), canary)
 			for _, dir := range []string{o.Runs, o.CassetteDir} {
 				left, err := os.ReadDir(dir)

@@ -15,23 +15,23 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// The tasks of a session are one conversation: for a candidate and a trial their
-// episodes run one after the other, in the order of the suite, and each remembers
-// what the earlier ones asked and answered. What is remembered is taken from their
-// rows, so that a run, its resumption, its replay and its shards remember the same.
+// The tasks of a session are one conversation: for a candidate and a trial its episodes run
+// one after the other, in the order of the suite, and each sees the requests and answers of
+// the earlier ones. This history is taken from their rows, so a run, its resumption, its
+// replay and its shards have the same one.
 
 // sessionHistory is the part of a session's earlier episodes that the next one sees.
 type sessionHistory struct {
 	exchanges []strategy.Exchange
-	digests   []string // of their cassettes; empty of scripted ones
-	err       error    // of the first that has no result
+	digests   []string // of their cassettes; empty for scripted ones
+	err       error    // of the first episode without a result
 }
 
 // unanswered lists the statuses whose answer never reached the user, so later episodes do
 // not see it.
 var unanswered = map[string]bool{string(agent.Stopped): true, string(agent.Failed): true}
 
-// addEpisode takes an episode that has ended.
+// addEpisode adds an episode that has ended.
 func (m *sessionHistory) addEpisode(t goldens.Task, e ledger.Episode) {
 	m.digests = append(m.digests, e.CassetteDigest)
 	switch {
@@ -53,8 +53,8 @@ func setHistory(p *drive.Planned, m sessionHistory) {
 	p.Before = drive.DigestOf(m.digests)
 }
 
-// withEarlier adds to the selected tasks those of their sessions that come before them,
-// in the order of the suite.
+// withEarlier adds the earlier tasks of the selected tasks' sessions, in the order of the
+// suite.
 func withEarlier(all, chosen []goldens.Task) []goldens.Task {
 	last := map[string]string{} // the last chosen task of each session
 	picked := map[string]bool{}
@@ -94,7 +94,7 @@ func (s Selection) withPredecessors(tasks []plannedTask) func(task int, candidat
 	}
 }
 
-// shardName is what an episode's shard follows from: its session stays together.
+// shardName determines an episode's shard: the episodes of a session have the same one.
 func shardName(t goldens.Task, candidate string, trial int) string {
 	if t.Session == "" {
 		return drive.EpisodeName(t.ID, candidate, trial)
@@ -102,7 +102,7 @@ func shardName(t goldens.Task, candidate string, trial int) string {
 	return drive.EpisodeName("session:"+t.Session, candidate, trial) // no task has a colon in its id
 }
 
-// before are the episodes of a session that come before one of it, planned or not.
+// before returns the episodes of e's session that come before it, planned or not.
 func (p *plan) before(e drive.Planned) []drive.Planned {
 	if e.Task.Session == "" {
 		return nil
@@ -121,8 +121,8 @@ func (p *plan) before(e drive.Planned) []drive.Planned {
 	return out
 }
 
-// joinFork finds the sessions of the plan: for each of its episodes the places of all
-// of that session, in the order of the suite.
+// findSessions computes, for each episode of a session, the places of all of that session's
+// episodes in the order of the suite.
 func (p *plan) findSessions() {
 	type conversation struct {
 		session          string
@@ -144,8 +144,8 @@ func (p *plan) findSessions() {
 	}
 }
 
-// sessionEpisodes are the places of the episodes that are run one after the other with the
-// i-th, which is among them: those of its session, or it alone.
+// sessionEpisodes returns the places of the episodes that run one after the other with the
+// i-th, including it: those of its session, or it alone.
 func (p *plan) sessionEpisodes(i int32) []int32 {
 	if all := p.sessions[i]; all != nil {
 		return all
@@ -153,8 +153,8 @@ func (p *plan) sessionEpisodes(i int32) []int32 {
 	return []int32{i}
 }
 
-// isFirstToRun is the place that stands for its unit in a queue: the first in ledger order
-// of those that are to be run. todo nil means all.
+// isFirstToRun reports whether i identifies its unit in a queue: it is the first in ledger
+// order of the unit's episodes to run. If todo is nil, all are to be run.
 func (p *plan) isFirstToRun(i int32, todo []bool) bool {
 	for _, other := range p.sessions[i] {
 		if other < i && (todo == nil || todo[other]) {
@@ -164,8 +164,8 @@ func (p *plan) isFirstToRun(i int32, todo []bool) bool {
 	return true
 }
 
-// runSession runs what is to be done of the unit that a queue has at place i. More says
-// that it was given up before its end.
+// runSession runs the remaining episodes of the unit at place i of a queue. more is set if
+// it was abandoned before its end.
 func runSession(r *runner, ctx context.Context, b *runState, q *queue, i int) (more bool, err error) {
 	unit := r.plan.sessionEpisodes(int32(i))
 	memory := sessionHistory{}
@@ -174,7 +174,7 @@ func runSession(r *runner, ctx context.Context, b *runState, q *queue, i int) (m
 	}
 	for n, place := range unit {
 		i := int(place)
-		if !b.s.todo[i] { // no other worker has this unit
+		if !b.s.todo[i] { // only this worker runs this unit
 			rows, _, err := b.s.get(i)
 			if err != nil {
 				return false, err
@@ -197,7 +197,7 @@ func runSession(r *runner, ctx context.Context, b *runState, q *queue, i int) (m
 	return false, nil
 }
 
-// loadHistory executes again, from their cassettes, the episodes that one remembers.
+// loadHistory replays the earlier episodes of p's session from their cassettes.
 func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistory {
 	var memory sessionHistory
 	if !p.Remembers() {
@@ -215,7 +215,7 @@ func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistor
 	return memory
 }
 
-// runTraced runs an episode, and tells Options.Traced what happened in it.
+// runTraced runs an episode and passes its trace to Options.Traced.
 func (r *runner) runTraced(ctx context.Context, p drive.Planned) ledger.EpisodeRows {
 	if r.Traced == nil {
 		return r.env().Run(ctx, p, nil)

@@ -320,7 +320,7 @@ func TestForksOfSessionsAreRefused(t *testing.T) {
 	_, err := harness.Run(context.Background(), o)
 	var config *harness.ConfigError
 	require.ErrorAs(t, err, &config)
-	require.ErrorContains(t, err, "fork M2/a/1@1: its task is one of a session")
+	require.ErrorContains(t, err, "fork M2/a/1@1: its task is part of a session")
 }
 
 // What comes after a stale cassette is stale, too; what comes before is replayed, not
@@ -370,7 +370,7 @@ func TestStaleSessions(t *testing.T) {
 	runTalk(t, o)
 	o.Select.Tasks = nil
 	require.Equal(t, []string{"a/A3/1.yaml", "a/M2/1.yaml", "b/A3/1.yaml", "b/M2/1.yaml"}, sorted(states(o)))
-	require.Equal(t, "stale[session changed (an earlier task of it was recorded again, or is another)]", states(o)["a/M2/1.yaml"])
+	require.Equal(t, "stale[session changed (an earlier task was recorded again or replaced)]", states(o)["a/M2/1.yaml"])
 
 	// One that leaves its session, or that another comes before.
 	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B2, session: two", "B2", 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// agentPart is the part of a candidate that only some agents have, for digests; nil
-// where it says nothing of it, so that digests are those of before there was any.
+// agentPart returns the settings of a candidate that only some agents have, for digests;
+// nil if it has none, so that older digests stay valid.
 func agentPart(c goldens.Candidate) any {
 	part := struct {
 		System, Fallback string              `json:",omitempty"`
@@ -29,8 +29,8 @@ func agentPart(c goldens.Candidate) any {
 	return part
 }
 
-// agentSettings are the same in words, but for the fallback model, which has a field
-// of its own. Of a system prompt they show the beginning, and a digest of the whole.
+// agentSettings returns the same settings as text, except the fallback model, which has its
+// own field. Of a system prompt it shows the beginning and a digest of the whole.
 func agentSettings(c goldens.Candidate) []manifest.Setting {
 	var out []manifest.Setting
 	add := func(name string, set bool, format string, args ...any) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Shard is the i-th of n parts of a plan, from 1; the zero value is all of it.
-// Which part an episode belongs to follows from its task, candidate and trial
-// alone: adding tasks moves none.
+// Shard is the i-th of n parts of a plan, from 1; the zero value means the whole plan. An
+// episode's shard depends on its task, candidate and trial alone, so adding tasks does not
+// move other episodes.
 type Shard struct{ Index, Count int }
 
 // maxShards bounds a mistyped --shard.
@@ -43,7 +43,7 @@ func (s Shard) check() error {
 	return nil
 }
 
-// has reports whether an episode belongs to the part.
+// has reports whether an episode belongs to the shard.
 func (s Shard) has(episode string) bool {
 	if s.Count <= 1 {
 		return true

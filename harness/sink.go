@@ -9,17 +9,17 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// sink takes the episodes of a run in ledger order. Without a folder it keeps their
+// sink accepts the episodes of a run in ledger order. Without a folder it collects their
 // rows, with one it writes the ledger.
 type sink struct {
 	writer   *ledger.Writer // nil without a folder
 	rows     ledger.Rows
 	outcomes manifest.Outcomes
 	excluded Excluded
-	doubts   map[UsageDoubt]int // how many turns each has
+	doubts   map[UsageDoubt]int // by doubt: the number of turns with it
 }
 
-// newSink begins the ledger in a folder.
+// newSink starts the ledger in a folder.
 func newSink(dir string) (k *sink, err error) {
 	k = &sink{doubts: map[UsageDoubt]int{}}
 	if dir != "" {
@@ -45,7 +45,7 @@ func (k *sink) add(rec ledger.EpisodeRows) error {
 	return nil
 }
 
-// close concludes the run: it writes the folder, if there is one.
+// close concludes the run and writes the folder, if there is one.
 func (k *sink) close(conclude func(manifest.Totals) (manifest.Manifest, error)) (manifest.Manifest, error) {
 	if k.writer != nil {
 		return k.writer.Close(conclude)
@@ -55,7 +55,7 @@ func (k *sink) close(conclude func(manifest.Totals) (manifest.Manifest, error)) 
 	})
 }
 
-// notUnderstood are the doubts, sorted by provider and text.
+// notUnderstood returns the doubts, sorted by provider and text.
 func (k *sink) notUnderstood() []UsageDoubt {
 	var list []UsageDoubt
 	for d, turns := range k.doubts {
@@ -68,25 +68,24 @@ func (k *sink) notUnderstood() []UsageDoubt {
 	return list
 }
 
-// stream writes the ledger of a replay while it goes on, since its episodes end
-// nearly in ledger order: whoever ends the next one writes it, and those behind it
-// that have ended. An interrupted run is none the worse, its journal has them all.
+// stream writes the ledger of a replay during the run, because its episodes end nearly in
+// ledger order. The worker whose episode is next in the ledger writes it and the finished
+// ones after it. If the run is interrupted, its journal still has all of them.
 type stream struct {
 	*sink
-	busy sync.Mutex // held by the one who writes
+	busy sync.Mutex // locked by the worker that writes
 	next int        // place in the plan of the next episode
-	err  error      // why no more is written
+	err  error      // the error that ended writing
 
 	mu sync.Mutex
-	// waiting are episodes that ended before their turn. Beyond maxWaiting they are
-	// read from the journal when it comes.
+	// waiting are episodes that ended before those ahead of them in the ledger. Beyond
+	// maxWaiting, stream reads them from the journal later.
 	waiting map[int]ledger.EpisodeRows
 }
 
 const maxWaiting = 512
 
-// ended takes note of an episode, and writes what can be written unless somebody
-// else is at it.
+// ended notes an episode and writes the next ones unless another worker is writing.
 func (w *stream) ended(s *store, i int, rows ledger.EpisodeRows) {
 	w.mu.Lock()
 	if len(w.waiting) < maxWaiting {
@@ -101,7 +100,7 @@ func (w *stream) ended(s *store, i int, rows ledger.EpisodeRows) {
 	}
 }
 
-// one writes the next episode if it has rows. The caller holds busy.
+// one writes the next episode if it has rows. The caller must have locked busy.
 func (w *stream) one(s *store) error {
 	i := w.next
 	w.next++

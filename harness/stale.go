@@ -19,14 +19,13 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// Cassettes compares what the cassettes say of themselves with what a replay of
-// these options would use, and runs nothing: planned ones first, in plan order,
-// then the others by name. With a selection those are not looked for. That a
-// replay would leave recordings unused only a replay can tell.
+// Cassettes compares the headers of cassettes with what a replay of these options would
+// use, without running anything: planned ones first, in plan order, then, without a
+// selection, the others by name. Only a replay can find unused recordings in a cassette.
 func Cassettes(o Options) ([]cassettes.Status, error) {
 	whole := len(o.Select.Tasks)+len(o.Select.Candidates)+len(o.Select.Tags) == 0
 	if whole {
-		o.Select.Candidates = []string{"*"} // the scripted candidate too
+		o.Select.Candidates = []string{"*"} // including the scripted candidate
 	}
 	o.Mode = recorder.Replay
 	o, err := o.withDefaults()
@@ -73,8 +72,7 @@ func Cassettes(o Options) ([]cassettes.Status, error) {
 	return all, err
 }
 
-// unplanned says why no run of these options asks for a file, and whether others
-// would.
+// unplanned returns why these options do not need a file, and whether others would.
 func unplanned(o Options, name string) (cassettes.State, string) {
 	parts := strings.Split(strings.TrimSuffix(name, ".yaml"), "/")
 	if len(parts) != 3 {
@@ -92,7 +90,7 @@ func unplanned(o Options, name string) (cassettes.State, string) {
 	case i < 0:
 		return cassettes.Orphan, fmt.Sprintf("no task %.60q", task)
 	case o.Suite.Tasks[i].Scripted == named:
-		return cassettes.Orphan, "scripted tasks run with the candidate scripted, and only they"
+		return cassettes.Orphan, "scripted tasks run only with the candidate scripted"
 	case err != nil || trial < 1 || strconv.Itoa(trial) != parts[2]:
 		return cassettes.Orphan, "not named by the number of a trial"
 	case trial > o.Trials:
@@ -101,8 +99,8 @@ func unplanned(o Options, name string) (cassettes.State, string) {
 	return cassettes.Orphan, "its task calls no HTTP tool"
 }
 
-// forkedFrom is the episode that a fork's cassette goes on from, where the suite
-// still has its task and candidates; empty for any other.
+// forkedFrom is the source episode of a fork's cassette if the suite still has its task and
+// candidates; otherwise empty.
 func forkedFrom(o Options, name, candidate string) string {
 	c, err := cassette.Inspect(cassette.File{FS: o.Cassettes, Path: name})
 	if err != nil || c.Header.Fork == "" {
@@ -120,8 +118,8 @@ func forkedFrom(o Options, name, candidate string) string {
 	return f.String()
 }
 
-// cassetteStatus classifies the cassette of one episode. Where an earlier one of its session
-// is to be recorded again, so is it: what it remembers may change.
+// cassetteStatus classifies the cassette of one episode. If an earlier cassette of its
+// session is stale, so is this one, because the session history may change.
 func cassetteStatus(o Options, plan *plan, p drive.Planned) (cassettes.Status, error) {
 	var digests []string
 	why := ""
@@ -144,8 +142,8 @@ func cassetteStatus(o Options, plan *plan, p drive.Planned) (cassettes.Status, e
 	return s, err
 }
 
-// cassetteStatusAfter is the status after episodes with cassettes of these digests, as far as
-// the cassette itself tells; with its own digest.
+// cassetteStatusAfter is the status given the digests of the session's earlier cassettes,
+// as far as the cassette itself shows it; it includes the cassette's own digest.
 func cassetteStatusAfter(o Options, p drive.Planned, digests []string) (s cassettes.Status, digest string, err error) {
 	setHistory(&p, sessionHistory{digests: digests})
 	s = cassettes.Status{Path: p.Cassette, State: cassettes.Fresh}
@@ -171,11 +169,11 @@ func cassetteStatusAfter(o Options, p drive.Planned, digests []string) (s casset
 	return s, digest, nil
 }
 
-// ErrAllFresh says that a run of Options.Stale found nothing to record.
+// ErrAllFresh means that a run with Options.Stale found no stale cassette.
 var ErrAllFresh = errors.New("every selected cassette is fresh: nothing to record")
 
-// stalePlan plans the selected episodes whose cassettes are not fresh. No key is
-// asked for on behalf of the others.
+// stalePlan plans the selected episodes whose cassettes are not fresh. It does not read
+// keys for the other ones.
 func stalePlan(o Options) (*plan, error) {
 	look := o
 	look.Mode = recorder.Replay
@@ -208,11 +206,11 @@ func stalePlan(o Options) (*plan, error) {
 	return plan, err
 }
 
-// header is what a cassette of the episode says of itself, but for its day.
+// header returns the header of the episode's cassette, without its day.
 func (o Options) header(p drive.Planned) cassette.Header {
 	p.Params.Memory = nil
 	if p.Remembers() {
-		p.Params.Memory = []strategy.Exchange{{}} // that there is one, not what
+		p.Params.Memory = []strategy.Exchange{{}} // only its presence matters
 	}
 	h := cassette.Header{
 		Suite: p.Suite.Name, Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial,
@@ -234,8 +232,8 @@ func (o Options) header(p drive.Planned) cassette.Header {
 	return h
 }
 
-// taskDigest covers what a task brings into requests, besides its tools as shown
-// and its budgets: not what is expected, and no credential.
+// taskDigest covers the parts of a task that reach requests, except its displayed tools and
+// budgets. It excludes expectations and credentials.
 func (o Options) taskDigest(t goldens.Task) string {
 	w := t.World
 	w.Env, w.Now, w.Zone = nil, time.Time{}, nil
@@ -256,12 +254,12 @@ func (o Options) taskDigest(t goldens.Task) string {
 	return drive.DigestOf(parts...)
 }
 
-// sessionChanged is said of a cassette whose episode remembers what is no longer there.
-const sessionChanged = "session changed (an earlier task of it was recorded again, or is another)"
+// sessionChanged describes a cassette whose session history has changed.
+const sessionChanged = "session changed (an earlier task was recorded again or replaced)"
 
-// changes says how what was recorded differs from what a run would use today.
-// Nothing is said of what a cassette does not say: other tools' have no digests,
-// those without one of the task have one of the whole policy, which says too much.
+// changes returns how a recording differs from what a run would use today. It skips fields
+// that the cassette lacks: cassettes of other tools have no digests, and in those without a
+// task digest the policy digest is too broad.
 func changes(was, is cassette.Header) []string {
 	var why []string
 	for _, f := range []struct{ name, was, is string }{
@@ -284,10 +282,10 @@ func changes(was, is cassette.Header) []string {
 	return why
 }
 
-// promptDigests name what shapes the prompts of an episode. Of the built-in
-// strategies the templates are known. One's own is known by its name, its profile and
-// what it first says to models of a made-up request, without the tools of the task,
-// which have a digest of their own: what it says later, only a replay can tell.
+// promptDigests identify what determines the prompts of an episode. For built-in strategies
+// these are the templates. For a custom strategy they are its name, its profile and its
+// first prompt for a made-up request without the task's tools, which have their own digest;
+// only a replay shows changes of later prompts.
 func promptDigests(p drive.Planned) map[string]string {
 	d := agent.Digests(p.Candidate.Agent, p.Params, p.Strategies)
 	if !p.Own() {

@@ -207,7 +207,7 @@ func TestCassettesThatAreNotThereNotWholeOrNotAskedFor(t *testing.T) {
 	require.Equal(t, `orphan not named by the number of a trial`, state("strong/G01/01.yaml"))
 	require.Equal(t, `orphan not named by the number of a trial`, state("strong/G01/x.yaml"))
 	require.Equal(t, `orphan not named CANDIDATE/TASK/TRIAL.yaml`, state("stray.yaml"))
-	require.Equal(t, `orphan scripted tasks run with the candidate scripted, and only they`, state("scripted/G01/1.yaml"))
+	require.Equal(t, `orphan scripted tasks run only with the candidate scripted`, state("scripted/G01/1.yaml"))
 	require.Equal(t, `orphan no task "S01"`, state("scripted/S01/1.yaml"))
 	require.Len(t, got, 6+8, "neither hidden files nor others")
 }

@@ -18,15 +18,14 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// store keeps the finished episodes of a run, in whatever order they come, until
-// the ledger is written: in the journal of the run folder, or in memory for a run
-// without one.
+// store collects the finished episodes of a run in any order until the ledger is written:
+// in the journal of the run folder, or in memory for a run without one.
 type store struct {
 	dir      string // empty without a folder
 	plan     *plan
-	manifest manifest.Manifest // as the run begins
+	manifest manifest.Manifest // at the start of the run
 	again    bool              // the folder has an equal run that has ended
-	finished bool              // and that is complete
+	finished bool              // and that run is complete
 	unlock   func()
 	journal  *ledger.Journal
 	spending *admission.SpendLog
@@ -34,16 +33,16 @@ type store struct {
 	stream   *stream // of a replay with a folder
 
 	mu sync.Mutex
-	at []int64               // by place in the plan: where in the journal; none is -1
-	in []*ledger.EpisodeRows // the same, in memory
-	// todo says which episodes are still to be run: those without a row, and those
-	// whose row of an earlier session says nothing about the model.
+	at []int64               // by place in the plan: the offset in the journal; -1 if the episode has no rows
+	in []*ledger.EpisodeRows // the rows by place, if there is no folder
+	// todo marks the episodes that are still to be run: those without a row, and those whose
+	// row from an earlier session is excluded.
 	todo []bool
-	// excluded are the episodes whose row says nothing about the model.
+	// excluded marks the episodes whose row is not a result.
 	excluded []bool
 }
 
-// The files of a run folder that are there until it is complete.
+// These files are in a run folder until the run is complete.
 const (
 	planFile     = "journal/plan"
 	settingsFile = "journal/settings"
@@ -51,7 +50,7 @@ const (
 	limitsFile   = "limits.jsonl"
 )
 
-// openStore makes the run folder, or takes up that of an interrupted run.
+// openStore creates the run folder or opens that of an interrupted run.
 func openStore(r *runner) (s *store, err error) {
 	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), excluded: make([]bool, r.plan.len())}
 	if r.Runs == "" {
@@ -83,7 +82,7 @@ func openStore(r *runner) (s *store, err error) {
 	if s.journal, err = ledger.OpenJournal(s.dir, s.visit); err != nil {
 		return s, err
 	}
-	// What was paid or waited for must survive a crash.
+	// Results that were paid or waited for must survive a crash.
 	s.journal.Sync = r.Mode != recorder.Replay || r.ReplaySpeed > 0
 	if r.Mode == recorder.Replay {
 		k, err := newSink(s.dir)
@@ -104,8 +103,8 @@ func openStore(r *runner) (s *store, err error) {
 	return s, err
 }
 
-// openSpending opens the spend log. What it lost of the spending on episodes that
-// have rows is added from these.
+// openSpending opens the spend log. If the log lacks spending of episodes that have rows,
+// openSpending adds it from the rows.
 func (s *store) openSpending() (err error) {
 	if s.spending, err = admission.OpenSpendLog(filepath.Join(s.dir, spendFile)); err != nil {
 		return err
@@ -128,11 +127,11 @@ func (s *store) openSpending() (err error) {
 	return nil
 }
 
-// spendOf is what the requests of an episode came to as far as its rows say.
+// spendOf is the spending of an episode according to its rows.
 func spendOf(rows ledger.EpisodeRows) (s admission.Spend) {
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
-		if t.Replayed || t.RequestDigest == "" { // of a fork's past, or never sent
+		if t.Replayed || t.RequestDigest == "" { // from a fork's past, or never sent
 			continue
 		}
 		s.Requests += int64(t.Attempts)
@@ -148,9 +147,9 @@ func spendOf(rows ledger.EpisodeRows) (s admission.Spend) {
 	return s
 }
 
-// beginFolder makes the folder of a new run. It replaces the journal of an identical
-// earlier replay. What that made of a run that has ended stays for its readers until
-// the new run has ended, too.
+// beginFolder creates the folder of a new run. It replaces the journal of an identical
+// earlier replay. The results of an ended run stay available to readers until the new run
+// has ended, too.
 func beginFolder(r *runner, s *store) error {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return fmt.Errorf("make run folder %s: %w", s.dir, err)
@@ -166,7 +165,7 @@ func beginFolder(r *runner, s *store) error {
 	if err := os.MkdirAll(filepath.Join(s.dir, "journal"), 0o777); err != nil {
 		return fmt.Errorf("make journal: %w", err)
 	}
-	// The plan is replaced, and never missing: the earlier run can be resumed until then.
+	// The plan is replaced, never removed: until then the earlier run can be resumed.
 	if err := writePlan(r, s.dir); err != nil {
 		return err
 	}
@@ -176,30 +175,31 @@ func beginFolder(r *runner, s *store) error {
 	if s.again {
 		return nil
 	}
-	// The manifest goes first and comes last: a folder with one can be resumed.
+	// The manifest is written last, because a folder with one can be
+	// resumed.
 	return manifest.Write(s.dir, s.manifest)
 }
 
-// visit takes up an episode of the journal. A later one replaces an earlier.
+// visit adds an episode of the journal; a later record replaces an earlier one.
 func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 	e := &rec.Episode
 	i, ok := s.plan.find(e.TaskID, e.Candidate, int(e.Trial))
 	if !ok {
-		return fmt.Errorf("the journal has episode %s, the plan has not", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
+		return fmt.Errorf("the journal contains episode %s, which is not in the plan", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
 	again := e.Excluded() != ""
 	s.at[i], s.todo[i], s.excluded[i] = at, again, again
 	return nil
 }
 
-// put keeps a finished episode. It is safe for concurrent use.
+// put stores a finished episode. It is safe for concurrent use.
 func (s *store) put(i int, rows ledger.EpisodeRows) error {
 	s.excluded[i] = rows.Episode.Excluded() != "" // each place has one writer
 	if s.dir == "" {
 		s.in[i], s.todo[i] = &rows, false
 		return nil
 	}
-	// What an episode cost is on disk before the episode is.
+	// The cost of an episode must be on disk before the episode is.
 	if s.spending != nil {
 		if err := s.spending.Sync(); err != nil {
 			return err
@@ -218,14 +218,14 @@ func (s *store) put(i int, rows ledger.EpisodeRows) error {
 	return nil
 }
 
-// settled says that an episode will not be run any more.
+// settled reports whether an episode will not be run again.
 func (s *store) settled(i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.todo[i]
 }
 
-// get returns the rows of an episode; false when it has none.
+// get returns the rows of an episode; false if it has none.
 func (s *store) get(i int) (ledger.EpisodeRows, bool, error) {
 	switch {
 	case s.dir == "" && s.in[i] == nil, s.dir != "" && s.at[i] < 0:
@@ -237,8 +237,8 @@ func (s *store) get(i int) (ledger.EpisodeRows, bool, error) {
 	return rows, err == nil, err
 }
 
-// write writes the ledger, every episode that has rows, in ledger order, but for
-// those the stream has written, and the manifest that conclude makes.
+// write writes every episode with rows that the stream has not written, in ledger order,
+// then the manifest that conclude returns.
 func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outcomes) (manifest.Manifest, error)) (m manifest.Manifest, err error) {
 	w := s.stream
 	if w == nil {
@@ -259,17 +259,16 @@ func (s *store) write(res *Result, conclude func(manifest.Totals, manifest.Outco
 	return w.close(func(t manifest.Totals) (manifest.Manifest, error) { return conclude(t, w.outcomes) })
 }
 
-// hint says what is safe when the run folder fails, and how to go on.
+// hint returns which data is safe when the run folder fails, and how to resume.
 func (s *store) hint() string {
-	return "what is finished is in its journal; once that is fixed, resume with: cupel run --resume " + s.dir
+	return "finished episodes are in the journal; after fixing the problem, resume with: cupel run --resume " + s.dir
 }
 
-// close closes the files and lets other processes at the folder. What was appended
-// is in them.
+// close closes the files and unlocks the folder. Everything appended so far stays in them.
 func (s *store) close() error {
 	err := s.closeFiles()
 	if s.stream != nil && s.stream.writer != nil {
-		s.stream.writer.Abort() // no more than its temporary files, if it was closed
+		s.stream.writer.Abort() // removes only its temporary files if it was closed
 	}
 	s.unlock()
 	s.unlock = func() {}
@@ -291,7 +290,7 @@ func (s *store) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// removeJournal removes what only an unfinished run needs.
+// removeJournal removes the files that only an unfinished run needs.
 func (s *store) removeJournal() error {
 	return errors.Join(s.closeFiles(), ledger.RemoveJournal(s.dir))
 }

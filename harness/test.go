@@ -26,7 +26,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// T is what Test needs of a test runner; *testing.T is one.
+// T is the part of a test runner that Test uses; *testing.T implements it.
 type T[Self any] interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -34,11 +34,11 @@ type T[Self any] interface {
 	Run(name string, f func(Self)) bool
 }
 
-// Params tell Test what to run. Suite and Providers are required.
+// Params configure Test. Suite and Providers are required.
 type Params struct {
 	// Suite is a suite folder, relative to the test's own.
 	Suite string
-	// Loaded replaces Suite by a suite loaded otherwise, such as an embedded one.
+	// Loaded replaces Suite by a loaded suite, such as an embedded one.
 	Loaded *goldens.Suite
 	// Candidates are under test; nil means the suite's own. Scripted tasks always
 	// run, with their scripted model.
@@ -46,16 +46,15 @@ type Params struct {
 	Select     Selection
 	// Trials per task and candidate; 0 means 1.
 	Trials int
-	// Providers are the wires the candidates use; package providers/all lists
-	// every one there is.
+	// Providers are the wires of the candidates; package providers/all lists all of them.
 	Providers map[string]providers.Factory
 	// Policy replaces the default policy.
 	Policy *policy.Policy
 	// Key and Transport serve recording, as in Options.
 	Key       func(goldens.Candidate) (string, error)
 	Transport func(provider string) http.RoundTripper
-	// Strategies are agents of one's own, and Tools Go functions that run tools of the
-	// suite, as in Options.
+	// Strategies are custom agents, and Tools Go functions for tools of the suite, as in
+	// Options.
 	Strategies map[string]agent.Strategy
 	Tools      map[string]episode.ToolFunc
 	// Worlds are the kinds of worlds that Suite may name, such as counts.Worlds().
@@ -65,7 +64,7 @@ type Params struct {
 	LookupEnv func(name string) (string, bool)
 }
 
-// recordFlag exists in test binaries only.
+// recordFlag is defined only in test binaries.
 var recordFlag = func() *string {
 	if !testing.Testing() {
 		return new(string)
@@ -73,9 +72,9 @@ var recordFlag = func() *string {
 	return flag.String("cupel.record", "", "record the cassettes of the golden subtests `regexp` names (task/candidate/trial), using the network")
 }()
 
-// Test runs a golden suite as subtests task/candidate/trial. Answers come from
-// the cassettes, never from a network, unless -cupel.record names the subtest.
-// A failing subtest prints the first differing check and the transcript.
+// Test runs a golden suite as subtests task/candidate/trial. Answers come from the
+// cassettes without network access, unless -cupel.record names the subtest. A failing
+// subtest prints the first differing check and the transcript.
 func Test[TT T[TT]](t TT, p Params) {
 	t.Helper()
 	r, record, err := newTestRunner(p)
@@ -161,8 +160,8 @@ func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 	t.Errorf("%s", inert("not solved, though no check failed: status %s\n%s", ep.Status, transcript))
 }
 
-// inert is a message for the log of a test, which may run in CI: what it quotes is
-// text there, not a command.
+// inert formats a message for the log of a test so that CI does not interpret quoted text
+// as a command.
 func inert(format string, args ...any) string { return invisible.Inert(fmt.Sprintf(format, args...)) }
 
 func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
@@ -186,7 +185,7 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 		rules.Policy = *p.Policy
 	}
 	if len(p.Select.Candidates) == 0 {
-		p.Select.Candidates = []string{"*"} // the scripted candidate too
+		p.Select.Candidates = []string{"*"} // including the scripted candidate
 	}
 	var record *regexp.Regexp
 	if *recordFlag != "" {

@@ -196,6 +196,6 @@ func TestRescore(t *testing.T) {
 		o.Suite.Tasks = o.Suite.Tasks[1:]
 		o.Runs = t.TempDir()
 		_, _, err := rerun.Rescore(context.Background(), o, run.Dir)
-		require.ErrorContains(t, err, "no such episode any more")
+		require.ErrorContains(t, err, "no such episode in the suite")
 	})
 }

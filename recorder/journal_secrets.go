@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// leaks says whether a journal holds a credential that is known by now.
+// leaks reports whether a journal holds a credential that is known by now.
 func leaks(o Options, file string) (bool, error) {
 	got, err := Recover(file)
 	var secret *cassette.SecretError
@@ -64,7 +64,7 @@ func (r *Recorder) recheck() {
 	}
 }
 
-// holdsSplit says whether the journal would hold a credential in pieces with one more
+// holdsSplit reports whether the journal would hold a credential in pieces with one more
 // exchange, or did so before: then nothing of it stays on disk. The caller holds the
 // lock.
 func (j *journal) holdsSplit(o Options, it *cassette.Interaction) bool {

@@ -84,7 +84,7 @@ func (r *Recorder) Positions() []int {
 	return at
 }
 
-// Repeats says whether a replayed cassette holds two recordings of one request.
+// Repeats reports whether a replayed cassette holds two recordings of one request.
 func (r *Recorder) Repeats() bool {
 	return r.index != nil && len(r.index.byDigest) < len(r.index.data.Interactions)
 }

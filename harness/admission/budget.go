@@ -76,7 +76,7 @@ func (b *budget) refuse(worst Spend) error {
 	return err
 }
 
-// fits says whether a request fits beside what is reserved.
+// fits reports whether a request fits beside what is reserved.
 func (b *budget) fits(worst Spend) bool {
 	measure, _ := b.caps.over(b.spent.Plus(b.reserved).Plus(worst))
 	return measure == ""

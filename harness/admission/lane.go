@@ -87,7 +87,7 @@ func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duratio
 	}
 }
 
-// open says whether the lane's rates let a request go, and if it must wait for a
+// open reports whether the lane's rates let a request go, and if it must wait for a
 // time rather than for another request, which.
 func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
 	if len(l.inFlight) >= int(l.limit) {

@@ -77,7 +77,7 @@ func (l *SpendLog) written() int64 {
 	return l.size
 }
 
-// torn says whether a broken line at the end is one that a crash cut off: beyond what
+// torn reports whether a broken line at the end is one that a crash cut off: beyond what
 // was on disk, and without its newline or, after a power failure, without a page of
 // its text. Anything else is damage.
 func (l *SpendLog) torn(line []byte) bool {

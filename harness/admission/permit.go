@@ -160,7 +160,7 @@ func (l *Lane) permit(r Request) (*Permit, error) {
 	return p, p.refused()
 }
 
-// refused says whether a cap is against the request.
+// refused reports whether a cap is against the request.
 func (p *Permit) refused() error {
 	if err := p.lane.control.run.refuse(p.worst); err != nil {
 		return err
@@ -263,7 +263,7 @@ func (p *Permit) billed(r Result, observed *observations) (actual Spend, charge 
 	return actual, charge, false
 }
 
-// believable says whether what is reported is all there was.
+// believable reports whether what is reported is all there was.
 func (r Result) believable() bool {
 	if r.Err == nil {
 		return true
@@ -272,7 +272,7 @@ func (r Result) believable() bool {
 	return r.Usage.Reported && failed != nil && !failed.Partial && failed.Kind != fault.TimedOut && failed.Kind != fault.Transport
 }
 
-// unbilled says whether a request failed before anything could be billed.
+// unbilled reports whether a request failed before anything could be billed.
 func (r Result) unbilled() bool {
 	failed := failureOf(r.Err)
 	if failed == nil || failed.Partial {
@@ -295,7 +295,7 @@ func failureOf(err error) *fault.Error {
 	return failed
 }
 
-// neverSent says whether no connection was made.
+// neverSent reports whether no connection was made.
 func neverSent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError

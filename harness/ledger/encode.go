@@ -8,7 +8,7 @@ import (
 )
 
 // encoder writes rows in a form in which no two look alike: strings and lists
-// carry their length, pointers say whether there is a value, and a key that is
+// carry their length, pointers report whether there is a value, and a key that is
 // that of the row before is one byte. Digests and the journal use it.
 type encoder struct {
 	buf   []byte

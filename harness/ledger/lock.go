@@ -41,7 +41,7 @@ func Lock(dir string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // which gives the lock back
 }
 
-// isLocked says whether a process holds the lock of a run folder. It writes nothing, and
+// isLocked reports whether a process holds the lock of a run folder. It writes nothing, and
 // holds the lock for an instant.
 func isLocked(dir string) bool {
 	f, err := regular.Open(filepath.Join(dir, ".lock"))

@@ -184,7 +184,7 @@ func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit fun
 		if err := errors.Join(errA, err); err != nil {
 			return err
 		}
-		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "the suite or the configuration has no such episode any more"}}
+		found := ledger.EpisodeRows{Episode: ledger.Episode{ErrorText: "no such episode in the suite or the configuration"}}
 		if more && a.Episode.Compare(b.Episode.Key) == 0 {
 			found = b
 			b, err, more = next()

@@ -205,7 +205,7 @@ func escaped(s string) string {
 	return string(b)
 }
 
-// printable says whether every character of s may stand in a YAML file as it
+// printable reports whether every character of s may stand in a YAML file as it
 // is and comes back unchanged. Line breaks other than \n do not: YAML turns
 // them into \n.
 func printable(s string) bool {
@@ -230,7 +230,7 @@ func printable(s string) bool {
 	return true
 }
 
-// plainASCII says whether eight bytes are all from ' ' to '~', at once: none has
+// plainASCII reports whether eight bytes are all from ' ' to '~', at once: none has
 // its high bit set, loses it when ' ' is taken off, or gets it by one more.
 func plainASCII(s string) bool {
 	_ = s[7]
@@ -239,7 +239,7 @@ func plainASCII(s string) bool {
 	return (x|(x-0x2020202020202020)|(x+0x0101010101010101))&0x8080808080808080 == 0
 }
 
-// plain says whether c may stand unescaped anywhere in a YAML scalar.
+// plain reports whether c may stand unescaped anywhere in a YAML scalar.
 func plain(c rune) bool {
 	switch c {
 	case '\u2028', '\u2029', '\uFEFF', '\uFFFE', '\uFFFF':

@@ -14,7 +14,7 @@ const maxTail = 1 << 10
 // next has said it.
 type Conversation map[string]string
 
-// Find says whether a response completes a known credential, and remembers its ends.
+// Find reports whether a response completes a known credential, and remembers its ends.
 func (t Conversation) Find(s *Finder, h http.Header, body string) (kind string) {
 	n := s.current()
 	if n.forms.head == 0 {
@@ -59,7 +59,7 @@ func spokenTexts(body string, f func(place, text string)) {
 	}
 }
 
-// knownBeneath says whether a known credential is in s or beneath its escapes.
+// knownBeneath reports whether a known credential is in s or beneath its escapes.
 func (n *knownSecrets) knownBeneath(s string) (found bool) {
 	views(s, func(s string, _ view) bool {
 		found = n.known(s)

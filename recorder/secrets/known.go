@@ -133,7 +133,7 @@ func (n *knownSecrets) find(text string, decode bool) (kind string) {
 	return kind
 }
 
-// known says whether s holds a known credential: as it stands, or spaced out.
+// known reports whether s holds a known credential: as it stands, or spaced out.
 func (n *knownSecrets) known(s string) bool {
 	if n.forms.head == 0 {
 		return false

@@ -16,7 +16,7 @@ type secretPattern struct {
 	// second and third letters of a hint should be rare.
 	hints []string
 	form  *regexp.Regexp
-	// random says whether a match is no mere words; nil takes every match.
+	// random reports whether a match is no mere words; nil takes every match.
 	random func(string) bool
 }
 
@@ -138,7 +138,7 @@ func looksLike(s string) string {
 // minDense is the number of letters and digits in a row that make a text random.
 const minDense = 16
 
-// isDense says whether s holds a long run of letters and digits, with both: names
+// isDense reports whether s holds a long run of letters and digits, with both: names
 // and words made of several parts have none.
 func isDense(s string) bool {
 	run, letter, digit := 0, false, false
@@ -158,7 +158,7 @@ func isDense(s string) bool {
 	return false
 }
 
-// isBasic says whether what follows "Basic " is base64 of user:password.
+// isBasic reports whether what follows "Basic " is base64 of user:password.
 func isBasic(s string) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s[len("Basic "):], "="))
 	if err != nil {
@@ -168,7 +168,7 @@ func isBasic(s string) bool {
 	return ok && password != "" && isText(user+password)
 }
 
-// isText says whether s is UTF-8 without control characters but tabs and newlines.
+// isText reports whether s is UTF-8 without control characters but tabs and newlines.
 func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }

@@ -122,7 +122,7 @@ func (w words) spans(s string, squeezed bool) (found []span) {
 	return found
 }
 
-// encodedByte says whether c may be part of base64, base32, hex or percent-encoded
+// encodedByte reports whether c may be part of base64, base32, hex or percent-encoded
 // text.
 func encodedByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-%", c) >= 0

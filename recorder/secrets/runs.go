@@ -35,7 +35,7 @@ func codedRuns(s string, f func(plain string) bool) {
 	}
 }
 
-// decodedRun calls f with what a run is, and says whether to go on.
+// decodedRun calls f with what a run is, and reports whether to go on.
 func decodedRun(run string, f func(plain string) bool) bool {
 	in := ^letter(0)
 	for i := range len(run) {
@@ -66,7 +66,7 @@ func decodedRun(run string, f func(plain string) bool) bool {
 	return true
 }
 
-// beginsText says whether b may be the beginning of a text.
+// beginsText reports whether b may be the beginning of a text.
 func beginsText(b []byte) bool {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

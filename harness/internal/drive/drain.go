@@ -40,7 +40,7 @@ func Drainable(ctx context.Context, drain <-chan struct{}) (_ context.Context, s
 	}
 }
 
-// isDrained says whether the run that ctx is of is being ended.
+// isDrained reports whether the run that ctx is of is being ended.
 func isDrained(ctx context.Context) bool {
 	drained, ok := ctx.Value(drainedKey{}).(context.Context)
 	return ok && drained.Err() != nil

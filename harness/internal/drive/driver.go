@@ -199,7 +199,7 @@ func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) erro
 	return nil
 }
 
-// sequential says whether model calls are made one after another: of a script, which has
+// sequential reports whether model calls are made one after another: of a script, which has
 // one order, and of a cassette, which answers equal requests in the order it is asked.
 // A replay that takes its time asks at once where no requests are equal.
 func (e *driver) sequential() bool {

@@ -60,7 +60,7 @@ func (p Planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {
 	}
 }
 
-// Own says whether an episode's strategy is one of Options.Strategies.
+// Own reports whether an episode's strategy is one of Options.Strategies.
 func (p Planned) Own() bool {
 	_, own := p.Strategies[p.Candidate.Agent]
 	return own
