@@ -33,16 +33,16 @@ type Ready struct {
 	// Judgement is non-nil exactly when the event was the ModelReplied of a turn;
 	// a compress call is not one.
 	Judgement *Judgement
-	// DurationSpike says that the tool call whose result the event brought took
+	// DurationSpike reports that the tool call whose result the event brought took
 	// unusually long. It is a signal: nothing follows from it.
 	DurationSpike bool
-	// Updates tell what the strategy is at, for people. Nothing follows from them.
+	// Updates describe the strategy's progress, for people. They have no effect.
 	Updates []Update
 	// Used are the counters after the event.
 	Used guard.Used
 }
 
-// Update says that a phase of a strategy, such as planning or one step of the
+// Update reports that a phase of a strategy, such as planning or one step of the
 // plan, has come to a status: started, success or failed.
 type Update struct{ Phase, Status, Content string }
 
@@ -50,7 +50,7 @@ type Update struct{ Phase, Status, Content string }
 type Params struct {
 	// Request is what the user asked; Constraints are standing rules of the task.
 	Request, Constraints string
-	// Tools are the tools on offer, in prompt order.
+	// Tools are the available tools, in prompt order.
 	Tools *tool.Set
 	// Budgets are the hard caps.
 	Budgets guard.Budgets
@@ -63,7 +63,7 @@ type Params struct {
 	Profile string
 	// Mode names the output mode: prompt (or empty), or one of providers.Mode.
 	Mode string
-	// Rescue says that a stronger model may be asked once: after two consecutive
+	// Rescue reports that a stronger model may be asked once: after two consecutive
 	// contract violations, or when a reflect turn did not end a repetition.
 	Rescue bool
 	// RescueOnContradiction spends the same one rescue turn after a turn that
@@ -79,7 +79,7 @@ type Params struct {
 	Images []providers.Image
 	// AnswerSchema is the JSON Schema of the final answer, an object; nil means text.
 	AnswerSchema json.RawMessage
-	// Inputs are values that come with the request, each under a name of its own.
+	// Inputs are values that come with the request, each under its own name.
 	Inputs []strategy.Input
 	// Each names the input, a list, whose items are worked on one by one; empty
 	// means the request is one.
@@ -87,7 +87,7 @@ type Params struct {
 	// Memory is what was said before in the same session and fits its bounds, oldest
 	// first.
 	Memory []strategy.Exchange
-	// Fallback says that a second model may be asked when a call of the first fails.
+	// Fallback reports that a second model may be asked when a call of the first fails.
 	Fallback bool
 	// MaxIterations bounds the turns that call tools, of agent plan those of one
 	// step; 0 means 10.
@@ -103,7 +103,7 @@ type Params struct {
 // judge the raw first output, before any repair.
 type Judgement struct {
 	ValidJSON, Actionable, ContractValid bool
-	// Repaired says that the local repair pass made the output usable.
+	// Repaired reports that the local repair pass made the output usable.
 	Repaired bool
 	// Violations and Warnings are codes such as next_action.type:enum, in
 	// document order.

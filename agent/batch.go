@@ -13,7 +13,7 @@ import (
 // maxItems bounds the items of a batch.
 const maxItems = 1000
 
-// batch works on the items of a list one by one, each in a loop of its own.
+// batch works on the items of a list one by one, each in its own loop.
 type batch struct {
 	strategy.Batch
 	items   []json.RawMessage
@@ -38,9 +38,9 @@ func itemsOf(inputs []strategy.Input, name string) ([]json.RawMessage, error) {
 		list, _, ok := tool.ParseJSON(strings.TrimSpace(string(in.Value)))
 		switch {
 		case !ok || list.Kind != '[':
-			return nil, fmt.Errorf("each: the input %q is no JSON list", name)
+			return nil, fmt.Errorf("each: input %q is not a JSON list; give it a list, or remove each", name)
 		case len(list.Elems) > maxItems:
-			return nil, fmt.Errorf("each: the input %q has %d items; at most %d", name, len(list.Elems), maxItems)
+			return nil, fmt.Errorf("each: input %q has %d items; give it at most %d", name, len(list.Elems), maxItems)
 		}
 		items := make([]json.RawMessage, len(list.Elems))
 		for i, e := range list.Elems {
@@ -48,10 +48,10 @@ func itemsOf(inputs []strategy.Input, name string) ([]json.RawMessage, error) {
 		}
 		return items, nil
 	}
-	return nil, fmt.Errorf("each: there is no input %q", name)
+	return nil, fmt.Errorf("each: the task has no input %q", name)
 }
 
-// fill begins the items of the next batch; without any left, the episode ends.
+// fill starts the items of the next batch. If no item is left, the episode ends.
 func (b *batch) fill(m *toolsMachine) {
 	for len(b.running) == 0 && b.begun < len(b.items) && b.spent == "" {
 		from := b.begun
@@ -70,7 +70,7 @@ func (b *batch) fill(m *toolsMachine) {
 	}
 }
 
-// onLoopEnd goes on when a loop has: with the next batch, once all of one have ended.
+// onLoopEnd continues after a loop: it starts the next batch when all loops of one have ended.
 func (b *batch) onLoopEnd(m *toolsMachine, l *loop) {
 	if b.ended(m, l) || len(b.running) > 0 {
 		return
@@ -85,7 +85,7 @@ func (b *batch) onLoopEnd(m *toolsMachine, l *loop) {
 	b.fill(m)
 }
 
-// ended keeps what came of a loop that is over and reports whether that ends the
+// ended keeps the result of a loop that is over and reports whether that ends the
 // episode. A budget that is used up is so for all: what is in progress may still end.
 func (b *batch) ended(m *toolsMachine, l *loop) bool {
 	if l.end == nil {
@@ -133,7 +133,7 @@ func (b *batch) answer() string {
 	return string(text)
 }
 
-// itemError is what stands in the place of a result.
+// itemError replaces the result of an item that failed.
 func itemError(problem string) json.RawMessage {
 	text, _ := json.Marshal(map[string]string{"error": problem}) // a string always encodes
 	return text

@@ -39,9 +39,9 @@ type CallTool struct {
 	// Given is an answer decided before execution (a cached result or a
 	// refusal): the driver records it and must not run the tool. nil: run it.
 	Given *tool.Result
-	// Deduped says that Given is an earlier result of the same key.
+	// Deduped reports that Given is an earlier result of the same key.
 	Deduped bool
-	// CircuitOpen says that Given is a refusal by the circuit breaker.
+	// CircuitOpen reports that Given is a refusal by the circuit breaker.
 	CircuitOpen bool
 }
 
@@ -62,7 +62,7 @@ type Finish struct {
 	Status     Status
 	StopReason StopReason // empty unless Status is Stopped
 	// Answer is the final message to the user; the open question when Status
-	// is Clarify; empty if there is none.
+	// is Clarify; empty for other commands.
 	Answer string
 	// Err is the failure behind StatusError, nil otherwise.
 	Err error

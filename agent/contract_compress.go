@@ -119,7 +119,7 @@ type summary struct {
 }
 
 // summaryLine matches a heading, with the decoration that models like, and what
-// stands behind it.
+// is behind it.
 var summaryLine = regexp.MustCompile(`^[#*\s]*(` + strings.Join(summaryHeadings, "|") + `)[*\s]*(?::[*\s]*(.*))?$`)
 
 // readSummary reads a summary: a complete output in which PLAN, PROGRESS and
@@ -161,7 +161,7 @@ func readSummary(r providers.Reply) (s summary, ok bool) {
 }
 
 // refresh replaces plan, progress and observations by a summary. What the user
-// said stays, and so does the newest observation: nobody has acted on it yet.
+// said stays, and so does the newest observation: the model has not acted on it yet.
 // The plan's revision counts what turns planned, not how it was summarised.
 func (p *scratchpad) refresh(s summary) {
 	p.plan = oneLine(s.plan, maxPlan)

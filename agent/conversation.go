@@ -28,7 +28,7 @@ type conversation struct {
 // exchange is one turn: what the model said, and what it sees of the result.
 type exchange struct {
 	parsedReply, saw string
-	closed           bool // the turn after it has begun: saw is whole
+	closed           bool // the next turn has started: saw is complete
 }
 
 func (e exchange) size() int { return len(e.parsedReply) + len(e.saw) }

@@ -23,12 +23,12 @@ type ModelReplied struct {
 	CostNanoUSD *int64
 }
 
-// ModelFailed says that the CallModel command with the same ID brought no reply.
+// ModelFailed reports that the CallModel command with the same ID brought no reply.
 type ModelFailed struct {
 	At  time.Time
 	ID  int
 	Err error
-	// Answered says that the provider itself answered with the failure, so that a
+	// Answered reports that the provider itself answered with the failure, so that a
 	// replay meets it again: an optional call is then done without. Any other
 	// failure ends the episode.
 	Answered bool
@@ -47,7 +47,7 @@ type UserReplied struct {
 	At   time.Time
 	ID   int
 	Text string
-	// Silent says that nobody answered; Text is then empty and the episode ends
+	// Silent reports that the user did not answer; Text is then empty and the episode ends
 	// with status clarify.
 	Silent bool
 }
@@ -58,12 +58,12 @@ type Waited struct {
 	ID int
 }
 
-// Deadline says that the time budget ran out while commands were outstanding; none
+// Deadline reports that the time budget ran out while commands were outstanding; none
 // is any more.
 type Deadline struct{ At time.Time }
 
-// Cancelled says that the run is being stopped: nothing is outstanding, and the
-// episode ends whatever the machine does.
+// Cancelled reports that the run is being stopped: nothing is outstanding, and the
+// episode ends regardless of the machine's commands.
 type Cancelled struct{ At time.Time }
 
 func (Started) event()      {}

@@ -6,7 +6,7 @@ import (
 )
 
 // evidence is what an episode has shown about its input. It distinguishes an answer
-// from a complaint about the input, whatever the answer says.
+// from a complaint about the input, regardless of the answer.
 type evidence struct {
 	request string // as the user wrote it
 	inputs  []strategy.Input

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// loopBase is what a machine keeps whatever its strategy, and what its loops share: the
+// loopBase is what a machine keeps regardless of its strategy, and what its loops share: the
 // counters, what the current Step returns, and the guards that watch tools rather
 // than conversations.
 type loopBase struct {
@@ -63,30 +63,30 @@ func (f *loopBase) ready() Ready {
 	return f.out
 }
 
-// conversationSpec says what a loop is about and how it is held.
+// conversationSpec configures the conversation of a loop.
 type conversationSpec struct {
 	params *Params // for the sampling settings of its calls
 	system string
 	// opening are the messages it begins with; the last is the user's.
 	opening []providers.Message
-	// tools are on offer, and nothing else is run.
+	// tools are available, and nothing else is run.
 	tools *tool.Set
-	// asks puts ask_user and cannot_proceed on offer.
+	// asks makes ask_user and cannot_proceed available.
 	asks bool
 	// final is how it ends with a value; nil: with a text.
 	final *finisher
-	// react has it held in the ReAct text protocol.
+	// react selects the ReAct text protocol.
 	react bool
 
 	role, kind, step string // of its turns; kind is that of the first, empty is act
-	// fallback is the role of a turn asked of the second model; empty: there is none.
+	// fallback is the role of a turn of the second model; empty means no second model.
 	fallback string
-	// choice says whether a tool must be used.
+	// choice reports whether a tool must be used.
 	choice providers.Choice
 	// maxIterations bounds the turns that call tools.
 	maxIterations int
 	// room is the estimated number of tokens of system and messages from which on
-	// only an answer is asked for; 0 is no bound.
+	// only an answer is asked for; 0 means no bound.
 	room int
 	// condense has older messages summarised before there is no room left.
 	condense bool
@@ -120,22 +120,22 @@ type loop struct {
 	slots   []slot        // the calls of the current turn
 	left    int           // of them, without an answer
 	waiting map[int]*slot // by the command that runs it, asks it, or records its refusal
-	silent  string        // a question nobody answered
-	// turnKey stands for all that the turn runs, in any order.
+	silent  string        // a question without an answer
+	// turnKey represents all that the turn runs, in any order.
 	turnKey    string
 	repeatable bool
 
 	reflected bool         // a repetition was pointed out
 	repeated  string       // the tools to reflect on when the turn is over
 	repeats   guard.Thrash // of whole turns
-	retries   guard.Thrash // knows how often a call failed
+	retries   guard.Thrash // counts how often a call failed
 	stall     guard.Stall
 	cache     guard.Dedupe[tool.Result]
 
-	end *ending // nil while it goes on
+	end *ending // nil while it continues
 }
 
-// newLoop makes a loop that has not begun.
+// newLoop makes a loop that has not started.
 func newLoop(f *loopBase, t conversationSpec) *loop {
 	l := &loop{
 		conversationSpec: t, loopBase: f,
@@ -236,7 +236,7 @@ func (l *loop) next() {
 	l.issue(c, c.ID, l)
 }
 
-// conclude asks for the answer and for nothing else: there is no room for more.
+// conclude requests only the answer, because the context has no room for more results.
 func (l *loop) conclude() providers.Choice {
 	l.kind = turn.KindConclude
 	if !l.concluding {
@@ -258,7 +258,7 @@ func (l *loop) add(m providers.Message) {
 	}
 }
 
-// tell says something to the model in the user's place, in one message with what
+// tell adds a message for the model with role user, in one message with what
 // was said since the last turn.
 func (l *loop) tell(text string) {
 	if last := len(l.messages) - 1; last >= l.shown && l.messages[last].Role == providers.RoleUser {

@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// detectRepetition watches for a model that goes round in circles or only asks, and reports
+// detectRepetition finds repeated calls and repeated questions, and reports
 // whether that ended the loop. A turn is compared as a whole: what it calls, in any
 // order. The first repetition is pointed out, the second is the end.
 func (l *loop) detectRepetition(j *Judgement) bool {
@@ -106,7 +106,7 @@ func (l *loop) prepare(s *slot) {
 	}
 }
 
-// runTurn issues what the turn calls, all at once, in request order. A call that is
+// runTurn issues the calls of the turn in parallel, in request order. A call that is
 // made twice in the turn waits for the first.
 func (l *loop) runTurn() {
 	l.left, l.waiting = len(l.slots), map[int]*slot{}
@@ -228,7 +228,7 @@ func (l *loop) answeredOne() {
 	}
 }
 
-// turnOver shows what came of the turn's calls and goes on.
+// turnOver shows the result of the turn's calls and continues.
 func (l *loop) turnOver() {
 	l.recordTurn()
 	if l.silent != "" {
@@ -244,7 +244,7 @@ func (l *loop) turnOver() {
 	l.next()
 }
 
-// recordTurn tells the guards against repetition what was run, or answered from
+// recordTurn reports to the guards against repetition what was run, or answered from
 // memory.
 func (l *loop) recordTurn() {
 	acted, failed := false, false

@@ -11,9 +11,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// finisher is how a loop ends with a value: a special tool whose arguments hold it.
+// finisher describes how a loop ends with a value: a special tool has it in its arguments.
 type finisher struct {
-	// tool is on offer besides the others.
+	// tool is available besides the others.
 	tool providers.Tool
 	// check reads the arguments of its call, or with called false the text of a reply
 	// that calls nothing. Faults say what does not fit; then there is no value.
@@ -126,7 +126,7 @@ type ending struct {
 	Unanswered bool
 }
 
-// ofEpisode says that the loop was stopped by a budget that all loops share.
+// ofEpisode reports that the loop was stopped by a budget that all loops share.
 func (e ending) ofEpisode() bool {
 	switch e.Reason {
 	case MaxSteps, MaxSeconds, MaxTokens, MaxCost:

@@ -62,7 +62,7 @@ type slot struct {
 	failed bool // it ran and failed
 
 	text string // the observation
-	bad  bool   // it tells of a failure
+	bad  bool   // it reports a failure
 }
 
 // answer fills in the observation.
@@ -93,13 +93,13 @@ func withoutThoughts(text string) string {
 	return strings.TrimSpace(plan.WithoutThinking(text))
 }
 
-// notJSON says that a violation leaves nothing that could be read.
+// notJSON reports that a violation leaves no readable output.
 func notJSON(code string) bool {
 	return strings.HasSuffix(code, "not_json") || code == truncated || code == violationEmpty || code == violationReact
 }
 
-// sort tells the calls of a turn apart and finds what is wrong with each. A cut
-// reply's arguments that are no JSON are the cut's fault.
+// sort classifies the calls of a turn and finds what is wrong with each. A cut
+// reply's arguments that are not JSON are attributed to the cut.
 func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 	slots := make([]slot, len(calls))
 	turn := fmt.Sprintf("call_t%d", l.turns)

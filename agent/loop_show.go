@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// What a loop tells the model besides results.
+// What a loop sends to the model besides results.
 const (
 	tellIgnored     = "ignored: the answer was given"
 	tellOneQuestion = "one question at a time: ask again once the other is answered, if you still need to"

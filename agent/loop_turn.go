@@ -23,7 +23,7 @@ const (
 	reasonCannotProceed = "cannot_proceed"
 )
 
-// warnIgnored says that a call was passed over, the answer being given.
+// warnIgnored reports that a call was passed over, the answer being given.
 const warnIgnored = "call.ignored"
 
 // replied judges a reply and does what it asks for.
@@ -98,7 +98,7 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 	l.runTurn()
 }
 
-// actionType is what the Judgement says of a call.
+// actionType is the action type of a call in the Judgement.
 func (l *loop) actionType(k slotKind) string {
 	switch k {
 	case slotFinal:
@@ -167,7 +167,7 @@ func (l *loop) missed() bool {
 }
 
 // refused takes the refusal of the model, or of whoever watches over it. What was
-// said before one is no answer.
+// said before one is not an answer.
 func (l *loop) refused(text string, j *Judgement) {
 	j.Actionable, j.ActionType, j.Done, j.Reason = true, typeRespond, true, reasonCannotProceed
 	if l.Budgets.OutOfTime(l.Used()) {

@@ -89,10 +89,10 @@ func sawRejected(turn int, name string, fields []string) observation {
 	return note(fmt.Sprintf("tool rejected: turn %d %s %s", turn, name, oneLine(strings.Join(fields, ", "), maxData)))
 }
 
-// sawNoBudget tells that a call was not run because the tool budget is used up.
+// sawNoBudget states that a call was not run because the tool budget is used up.
 func sawNoBudget() observation { return note("budget: no tool calls left, respond now") }
 
-// sawViolation tells what was wrong with the turn's output.
+// sawViolation states what was wrong with the turn's output.
 func sawViolation(turn int, codes []string) observation {
 	return note(fmt.Sprintf("violation: turn %d %s; output exactly ONE JSON object", turn, oneLine(strings.Join(codes, ", "), maxData)))
 }

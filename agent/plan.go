@@ -15,7 +15,7 @@ import (
 const minPlannerTokens = 4_000
 
 // planMachine is the strategy of a planner and its steps: a model makes a plan, the
-// plan is checked, and every step of it is a loop of its own, several at once.
+// plan is checked, and every step of it is its own loop; several run in parallel.
 type planMachine struct {
 	Params
 	loopBase

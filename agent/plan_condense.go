@@ -19,7 +19,7 @@ const (
 	maxRecalled    = 2000 // characters of one message that are summarised
 )
 
-// summaryHeading stands before the summary, behind the first message.
+// summaryHeading is before the summary, behind the first message.
 const summaryHeading = "\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n"
 
 // olderThan is the index of the first message that stays when the history is
@@ -32,7 +32,7 @@ func (l *loop) olderThan() int {
 	return at
 }
 
-// condenseDue says that little room is left and that there is something to condense.
+// condenseDue reports that little room is left and that there is something to condense.
 func (l *loop) condenseDue() bool {
 	return l.condense && l.room > 0 && !l.concluding &&
 		float64(l.fixed+tokens(l.size)) >= condenseAt*float64(l.room) &&
@@ -84,7 +84,7 @@ func (l *loop) condensePrompt() string {
 	return w.String()
 }
 
-// condensed puts the summary in the place of what it summarises, and goes on. One
+// condensed puts the summary in the place of what it summarises, and continues. One
 // that says nothing changes nothing, and so does a failure that a replay meets again.
 func (l *loop) condensed(ev Event) {
 	l.condensing, l.condense = false, false

@@ -92,7 +92,7 @@ func (m *planMachine) stepSpec(r *stepRun, i int) conversationSpec {
 	return t
 }
 
-// onLoopEnd goes on where a loop has ended.
+// onLoopEnd continues where a loop has ended.
 func (m *planMachine) onLoopEnd(l *loop) {
 	if l.end == nil {
 		return
@@ -107,7 +107,7 @@ func (m *planMachine) onLoopEnd(l *loop) {
 	m.startReady()
 }
 
-// itemEnded keeps what came of a conversation. What ends more than that, a budget or
+// itemEnded keeps the result of a conversation. What ends more than that, a budget or
 // a failure that is not the model's, ends the episode.
 func (m *planMachine) itemEnded(l *loop) {
 	w, e := m.running[l], *l.end
@@ -195,7 +195,7 @@ func (m *planMachine) conclude() {
 // maxFinding bounds what an unfinished episode says of one step, in characters.
 const maxFinding = 2000
 
-// findings say what every step came to, for an episode that did not finish.
+// findings returns the result of every step, for an episode that did not finish.
 func (m *planMachine) findings() string {
 	if m.progress == nil {
 		return m.lastText

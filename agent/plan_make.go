@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// Violations of a planner turn begin so, and go on with the fault of the plan.
+// Violations of a planner turn begin so, and continue with the fault of the plan.
 const (
 	violationPlan   = "plan."
 	violationNoCall = violationPlan + "no_call"
@@ -48,7 +48,7 @@ func (m *planMachine) askPlanner() {
 }
 
 // plannerTokens is the output cap of a planner's call: a plan is longer than a turn,
-// and one that is cut is no plan.
+// and one that is cut is not a plan.
 func plannerTokens(most int) int {
 	if most == 0 {
 		return 0 // the provider's own
@@ -152,7 +152,7 @@ func planProse(r providers.Reply) (text string, j Judgement, faults []fault) {
 	return text, j, faults
 }
 
-// readPlanText reads a plan's text. That of a cut reply which is no JSON is the cut's
+// readPlanText reads a plan's text. In a cut reply, text that is not JSON is the cut's
 // fault.
 func readPlanText(text string, finish providers.Finish, known plan.Known) (plan.Plan, []fault) {
 	p, wrong := plan.Read(text, known)
@@ -167,7 +167,7 @@ func readPlanText(text string, finish providers.Finish, known plan.Known) (plan.
 	return p, faults
 }
 
-// sendBack tells the planner what is wrong: as the answer to every call it made, or
+// sendBack reports to the planner what is wrong: as the answer to every call it made, or
 // in the user's place where it made none.
 func (m *planMachine) sendBack(r providers.Reply, faults []fault) {
 	said := providers.Message{Role: providers.RoleAssistant, Text: r.Text, Continuation: r.Continuation}

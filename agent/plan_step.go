@@ -14,7 +14,7 @@ import (
 
 // Violations of a step's end.
 const (
-	violationNoFinish = "step.no_finish" // a text that is no result
+	violationNoFinish = "step.no_finish" // a text that is not a result
 	violationNoResult = "step.no_result" // finish_step without one
 	violationStep     = "step.schema"    // a result that does not fit
 )

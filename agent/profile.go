@@ -80,7 +80,7 @@ func schemaPrompt(b guard.Budgets, schema string, examples []string) string {
 }
 
 // examples are outputs that fit the contract: a call of the first tool that
-// needs no arguments, if one is on offer, and an answer.
+// needs no arguments, if one is available, and an answer.
 func examples(tools *tool.Set) []string {
 	const update = `,"state_update":{"plan":%q,"observation":%q,"confidence":0.84}}`
 	var out []string

@@ -51,7 +51,7 @@ func systemRules(contract string, b guard.Budgets) string {
 `
 }
 
-// limit shows a cap; 0 is none.
+// limit shows a cap; 0 means no cap.
 func limit(n int) string {
 	if n <= 0 {
 		return "none"
@@ -59,7 +59,7 @@ func limit(n int) string {
 	return strconv.Itoa(n)
 }
 
-// seconds shows a cap on time; 0 is none.
+// seconds shows a cap on time; 0 means no cap.
 func seconds(d time.Duration) string {
 	if d <= 0 {
 		return "none"
@@ -67,7 +67,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprint(d.Seconds())
 }
 
-// toolsPrompt lists the tools on offer.
+// toolsPrompt lists the available tools.
 func toolsPrompt(tools *tool.Set) string {
 	text, _ := tools.Derived("tools prompt", listTools) // which does not fail
 	return text
@@ -78,7 +78,7 @@ func listTools(specs []tool.Spec) (string, error) {
 	w.WriteString("TOOLS (strict JSON Schemas):\n")
 	for i, s := range specs {
 		var schema bytes.Buffer
-		_ = json.Compact(&schema, s.Schema) // a Set holds valid JSON only
+		_ = json.Compact(&schema, s.Schema) // a Set contains only valid JSON
 		fmt.Fprintf(&w, "%d) %s: %s\nschema = %s\n", i+1, s.Name, escapeFence(singleLine(s.Description)), schema.Bytes())
 	}
 	return w.String(), nil

@@ -12,7 +12,7 @@ import (
 
 // The ReAct text protocol (Yao et al., "ReAct: Synergizing Reasoning and Acting in
 // Language Models", ICLR 2023): a turn is a thought and either an action with its
-// input or the final answer; what came of an action is the next message.
+// input or the final answer; the result of an action is the next message.
 const (
 	reactForms = `Thought: what you know and what is missing
 Action: the name of one tool

@@ -259,6 +259,6 @@ func (t *Tally) Spent() StopReason {
 	return ""
 }
 
-// MayCallTool says whether one more tool call may be executed. Calls that are
+// MayCallTool reports whether one more tool call may be executed. Calls that are
 // outstanding count.
 func (t *Tally) MayCallTool() bool { return !t.Budgets.OutOfToolCalls(t.reserved()) }

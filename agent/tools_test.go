@@ -39,9 +39,9 @@ func TestNewTools(t *testing.T) {
 		{"reserved name", Params{Tools: reserved}, `tool ask_user: the name is the strategy's own; rename the tool`},
 		{"answer schema is no object", Params{AnswerSchema: json.RawMessage(`[]`)}, `answer schema: must be a JSON object that is a JSON Schema`},
 		{"answer schema is no schema", Params{AnswerSchema: json.RawMessage(`{"type":"objekt"}`)}, `answer schema: `},
-		{"each without an input", Params{Each: "x"}, `each: there is no input "x"`},
-		{"each of no list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`{}`)}}}, `each: the input "x" is no JSON list`},
-		{"each of too long a list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`[` + strings.Repeat("1,", 1000) + `1]`)}}}, `each: the input "x" has 1001 items; at most 1000`},
+		{"each without an input", Params{Each: "x"}, `each: the task has no input "x"`},
+		{"each of no list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`{}`)}}}, `each: input "x" is not a JSON list; give it a list, or remove each`},
+		{"each of too long a list", Params{Each: "x", Inputs: []strategy.Input{{Name: "x", Value: []byte(`[` + strings.Repeat("1,", 1000) + `1]`)}}}, `each: input "x" has 1001 items; give it at most 1000`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := New("tools", test.params, nil)

@@ -1,7 +1,7 @@
 package contract
 
 // Truncated is the violation code of an output that the token limit cut off. It is
-// a class of its own: such an output is not repaired.
+// its own class: such an output is not repaired.
 const Truncated = "truncated"
 
 // Violation codes, in the order of the contract: of the output as a whole, then

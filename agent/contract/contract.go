@@ -41,7 +41,7 @@ const (
 type Violation struct {
 	// Code is stable, such as next_action.type:enum.
 	Code string
-	// Fatal says that the output cannot be acted on.
+	// Fatal reports that the output cannot be acted on.
 	Fatal bool
 	// Pointer is the JSON pointer (RFC 6901) of the offending value's place.
 	Pointer string

@@ -168,7 +168,7 @@ func isInfoString(r rune) bool {
 	return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '_'
 }
 
-// braces reads what stands in braces. It is an object found, or counts as text
+// braces reads what is in braces. It is an object found, or counts as text
 // like any other; so does what is in an object's comments.
 func (f *finder) braces() {
 	start := f.start
@@ -190,7 +190,7 @@ func (f *finder) braces() {
 	}
 }
 
-// object takes what stands in braces outside of think blocks; ok says whether it is
+// object takes what is in braces outside of think blocks; ok reports whether it is
 // an object of the target.
 func (f *finder) object(o loose, raw string, ok bool) {
 	from := len(f.kept)

@@ -14,7 +14,7 @@ import (
 // digests and changes whenever a verdict could.
 const Version = "contract/2"
 
-// Judge reads one raw output against the tools on offer. Keys are matched
+// Judge reads one raw output against the available tools. Keys are matched
 // exactly; the last of repeated keys wins and is warned about, except within a
 // call's arguments, where repetition is a field error. An output beyond 64 KiB,
 // 8192 values or 64 levels is not acted on. Violations come in the order of the

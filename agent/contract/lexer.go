@@ -14,8 +14,8 @@ const (
 
 // lexer cuts an output into pieces, once from left to right. Outside braces the
 // text is prose, in which only braces and think tags have a meaning. Inside braces
-// it is JSON, loosely written: strings and comments are one piece each, whatever
-// they contain. A lexer makes no mistake on valid JSON and takes linear time on
+// it is JSON, loosely written: strings and comments are one piece each, with any
+// content. A lexer makes no mistake on valid JSON and takes linear time on
 // any text.
 type lexer struct {
 	text string

@@ -10,7 +10,7 @@ import (
 type loose struct {
 	out []byte
 	// comma is the place of a comma in out after which only white space and comments
-	// came; -1 is none.
+	// came; -1 means no such comma.
 	comma int
 	// steps are the repair steps that have changed something.
 	steps []string
@@ -43,7 +43,7 @@ func (o *loose) step(name string) {
 	}
 }
 
-// comment drops a comment. Where two words would become one, a space stands for it.
+// comment drops a comment. Where two words would become one, a space replaces it.
 func (o *loose) comment(l *lexer) {
 	o.step(stepComments)
 	o.comments.WriteString(l.piece())

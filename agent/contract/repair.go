@@ -28,7 +28,7 @@ type Repaired struct {
 	// docs/contract.md; nil if nothing was repaired.
 	Applied []string
 	// Ambiguous reports that nothing was repaired although there is a
-	// contract-shaped object, because the output holds another one, or parts of one.
+	// contract-shaped object, because the output contains another one, or parts of one.
 	Ambiguous bool
 }
 

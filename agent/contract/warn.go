@@ -128,8 +128,8 @@ func (j *judge) warnQuestion(message string) {
 	}
 }
 
-// warnDates reports arguments written YYYY-MM-DD that are no date of the
-// calendar, and a start_X that lies after its end_X.
+// warnDates reports arguments written YYYY-MM-DD that are not dates of the
+// calendar, and a start_X that is after its end_X.
 func (j *judge) warnDates(args tool.JSON) {
 	var real map[string]string
 	for _, field := range j.tools.Fields(j.v.Turn.Name) {

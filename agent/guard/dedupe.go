@@ -38,7 +38,7 @@ type age struct {
 type entry[R any] struct {
 	expires time.Time
 	value   R
-	// present tells a result, which may be any zero value, from a call in flight.
+	// present distinguishes a result, which may be any zero value, from a call in flight.
 	present bool
 }
 
@@ -87,8 +87,8 @@ func (d *Dedupe[R]) prune(at time.Time) {
 	d.ages = d.ages[gone:]
 }
 
-// Settle ends a call in flight. keep says that value is a result worth keeping,
-// whatever it is; a call that failed is forgotten. A key that is not in flight
+// Settle ends a call in flight. keep reports that value is a result to keep,
+// even the zero value; a failed call is forgotten. A key that is not in flight
 // is ignored.
 func (d *Dedupe[R]) Settle(key string, value R, keep bool) {
 	e, ok := d.entries[key]

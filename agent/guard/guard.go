@@ -1,5 +1,5 @@
 // Package guard keeps an episode within bounds: counters, actions and outcomes
-// go in; whether to go on, reflect, answer from cache or stop comes out. Pure:
+// go in; whether to continue, reflect, answer from cache or stop comes out. Pure:
 // time arrives as a parameter. Its types serve one episode each and are not safe
 // for concurrent use.
 package guard
@@ -28,7 +28,7 @@ type Used struct {
 	Tokens int64
 	// CostNanoUSD is what all model calls cost, in nano-USD, as far as that is known.
 	CostNanoUSD int64
-	// TokensUnknown and CostUnknown say that a model call told no usage or has no
+	// TokensUnknown and CostUnknown report that a model call has no usage or no
 	// price: the sum is then a lower bound.
 	TokensUnknown, CostUnknown bool
 	// Elapsed is virtual time since the start, waiting for the user excluded.
@@ -56,7 +56,7 @@ func (b Budgets) OutOfCost(u Used) bool {
 	return b.MaxCostNanoUSD > 0 && (u.CostUnknown || u.CostNanoUSD >= b.MaxCostNanoUSD)
 }
 
-// OutOfTime reports that the time is used up: nothing more may be begun.
+// OutOfTime reports that the time is used up: nothing more may be started.
 func (b Budgets) OutOfTime(u Used) bool { return b.MaxTime > 0 && u.Elapsed >= b.MaxTime }
 
 // TimeLeft is the time budget left; 0 means that none is set or none is left,

@@ -15,11 +15,11 @@ const (
 	spikeSamples = 5
 )
 
-// Spike tells unusually long tool calls from the rest. It is a signal and stops
+// Spike distinguishes unusually long tool calls from the rest. It is a signal and stops
 // nothing by itself. The zero Spike is ready.
 type Spike struct{ tools map[string][]time.Duration }
 
-// Record adds an executed call, whatever came of it, and reports whether it took
+// Record adds an executed call, regardless of the result, and reports whether it took
 // unusually long: more than 2 s and more than 4 times the median of the tool's
 // earlier calls, the last 20 of them. With fewer than 5 earlier calls nothing is
 // unusual. The median of an even number is the mean of the middle two.

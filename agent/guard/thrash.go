@@ -28,10 +28,10 @@ type action struct {
 	repeatable bool
 }
 
-// history is what became of one key.
+// history is what happened to one key.
 type history struct {
 	answers, failures int
-	// retry says that the last call failed and may be repeated.
+	// retry reports that the last call failed and may be repeated.
 	retry bool
 }
 

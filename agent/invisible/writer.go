@@ -49,7 +49,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// add appends what stands for r.
+// add appends what represents r.
 func (w *Writer) add(out []byte, r rune) []byte {
 	switch {
 	case r == '\n':

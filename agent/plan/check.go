@@ -151,7 +151,7 @@ func (r *reader) checkProcess(at string, s *Step) {
 	}
 }
 
-// isList says whether a dependency's value is a list.
+// isList reports whether a dependency's value is a list.
 func (r *reader) isList(dep string) bool {
 	if s, ok := r.out.Step(dep); ok {
 		return s.Mode == Process || s.Mode == Discover || s.OutputSchema != nil && listSchema(s.OutputSchema)

@@ -69,7 +69,7 @@ func (r *reader) step(i int, v tool.JSON) Step {
 	return s
 }
 
-// unknown reports fields that are none.
+// unknown reports unknown fields.
 func (r *reader) unknown(at string, v tool.JSON, known []string) {
 	for _, m := range v.Members {
 		if !slices.Contains(known, m.Name) {

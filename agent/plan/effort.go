@@ -17,7 +17,7 @@ import (
 const maxEffort = 10_000
 
 // checkEffort refuses a schema that takes too long to hold a value against, or whose
-// effort cannot be told: one that refers to itself, or by other means than the path
+// effort cannot be estimated: one that refers to itself, or by other means than the path
 // to a part of it.
 func checkEffort(root tool.JSON) error {
 	e := effort{root: root, known: map[string]int{}}
@@ -38,7 +38,7 @@ type effort struct {
 	root  tool.JSON
 	known map[string]int // by reference; -1 while it is being counted
 	wrong string
-	based bool // a part has an address of its own, which references begin at
+	based bool // a part has its own address, which references begin at
 }
 
 func (e *effort) of(v tool.JSON) int {

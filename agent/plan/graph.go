@@ -74,7 +74,7 @@ func (p Plan) sinks() []string {
 // Ending returns a valid plan with exactly one last step, on which none depends
 // and whose result is the answer, and that step's id. Where several are last, or
 // a list of results must fit a schema, a step that aggregates them is added. schema is put
-// on the last step in place of its own; nil leaves that.
+// on the last step instead of its schema; nil keeps that.
 func (p Plan) Ending(schema json.RawMessage) (Plan, string) {
 	p.Steps = slices.Clone(p.Steps)
 	sinks := p.sinks()

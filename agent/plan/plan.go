@@ -68,7 +68,7 @@ const (
 	codeTooLarge     = "too_large"
 	codeDuplicateKey = "duplicate_key"
 	codeType         = "type"          // a field of the wrong type
-	codeField        = "field.unknown" // a field there is none of
+	codeField        = "field.unknown" // a field that does not exist
 	codeEmpty        = "empty"
 	codeTooMany      = "steps.too_many"
 	codeIDMissing    = "id.missing"
@@ -97,16 +97,16 @@ const (
 
 // Known is what a plan can refer to.
 type Known struct {
-	// Tools are the names of the tools on offer, in prompt order.
+	// Tools are the names of the available tools, in prompt order.
 	Tools  []string
 	Inputs []strategy.Input
-	// MaxSteps bounds the steps of a plan; 0 is no bound.
+	// MaxSteps bounds the steps of a plan; 0 means no bound.
 	MaxSteps int
 }
 
 // Read reads the arguments of create_task: one strict JSON object of at most 64
 // KiB, 8192 values and 64 levels. It returns every fault it finds, at most 40;
-// the plan is valid when there is none.
+// the plan is valid when there are no faults.
 func Read(args string, known Known) (Plan, []Fault) {
 	r := reader{known: known}
 	root, shape, ok := tool.ParseJSON(args)

@@ -60,7 +60,7 @@ func (g *Progress) fulfilled(s Step) bool {
 // Steps are those of the plan, in its order.
 func (g *Progress) Steps() []Step { return g.steps }
 
-// Has says whether there is a step of that id.
+// Has reports whether there is a step of that id.
 func (g *Progress) Has(id string) bool { _, ok := g.state[id]; return ok }
 
 // State is where a step is.
@@ -69,7 +69,7 @@ func (g *Progress) State(id string) State { return g.state[id] }
 // Why is what a step failed of, or was cancelled for; empty otherwise.
 func (g *Progress) Why(id string) string { return g.why[id] }
 
-// Over says that every step is done, failed or cancelled.
+// Over reports that every step is done, failed or cancelled.
 func (g *Progress) Over() bool {
 	for _, state := range g.state {
 		if state == Pending || state == Running {

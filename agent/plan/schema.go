@@ -24,7 +24,7 @@ const (
 // required, requires all of them; an array without items is one of strings. So do
 // the schemas in properties, items, anyOf, oneOf and allOf. Objects that are
 // combined with others by allOf, or that name no property, stay open, because
-// nothing would fit them otherwise. The error says why it is no schema, or that
+// nothing would fit them otherwise. The error says why it is not a schema, or that
 // holding a value against it could take without end.
 func Tighten(schema string) (json.RawMessage, error) {
 	root, shape, ok := tool.ParseJSON(schema)
@@ -46,7 +46,7 @@ func Tighten(schema string) (json.RawMessage, error) {
 	return out, nil
 }
 
-// tighten writes a schema; shared says that others apply to the same value, so
+// tighten writes a schema; shared reports that others apply to the same value, so
 // that none may refuse what it does not know.
 func tighten(v tool.JSON, shared bool) string {
 	if v.Kind != '{' {
@@ -121,13 +121,13 @@ func names(v tool.JSON) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// isType says whether a schema speaks of values of this type.
+// isType reports whether a schema speaks of values of this type.
 func isType(schema tool.JSON, name string) bool {
 	t, _ := schema.Get("type")
 	return t.Text() == name || slices.ContainsFunc(t.Elems, func(e tool.JSON) bool { return e.Text() == name })
 }
 
-// listSchema says whether what fits a schema is an array, or an object with
+// listSchema reports whether what fits a schema is an array, or an object with
 // exactly one array.
 func listSchema(schema json.RawMessage) bool {
 	root, _, _ := tool.ParseJSON(string(schema))
@@ -185,7 +185,7 @@ type Result struct {
 }
 
 // NewResult compiles a schema; one that says nothing means any object. The error
-// says why it is no JSON Schema, or that nothing fits it.
+// says why it is not a JSON Schema, or that nothing fits it.
 func NewResult(schema json.RawMessage) (*Result, error) {
 	if text := compact(string(schema)); text == "" || text == "{}" {
 		schema = json.RawMessage(anyResult)

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// wholeItem is the placeholder that stands for an item itself.
+// wholeItem is the placeholder that represents an item itself.
 const wholeItem = "item"
 
 // placeholder matches one at the start of a text.
@@ -19,7 +19,7 @@ var placeholder = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}`)
 
 // Fill puts an item into a template: {field} is a field of an item that is an
 // object, {item} the item itself, unless it has a field of that name; {{ and }}
-// are braces. A text stands for itself, any other value as JSON. What an item
+// are braces. A text is inserted as written, any other value as JSON. What an item
 // says is never read as a template. A field that the item does not have, and any
 // other brace, is an error.
 func Fill(template string, item json.RawMessage) (string, error) {

@@ -27,7 +27,7 @@ func WithoutThinking(text string) string {
 
 // FromText finds the JSON object in what an assistant wrote, outside of <think>
 // blocks: the first in a fence, with or without a language, else the first that
-// stands between other words. ok is false if there is none.
+// is between other words. ok is false if there is none.
 func FromText(text string) (object string, ok bool) {
 	text = WithoutThinking(text[:min(len(text), maxText)])
 	for _, m := range fences.FindAllStringSubmatch(text, maxBraces) {

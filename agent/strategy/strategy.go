@@ -33,7 +33,7 @@ type Info struct {
 	// compress, rescue, rescue_on_contradiction, system, fallback, max_iterations,
 	// final_retries, batch and plan. nil accepts all.
 	Settings []string
-	// Native says that models call its tools by the provider's own means.
+	// Native reports that models call its tools by the provider's own means.
 	Native bool
 	// Validity says what makes an output of a built-in strategy valid, in a sentence for
 	// reports; empty is that of the contract.
@@ -105,7 +105,7 @@ func Of(name string) Info {
 	return Info{Name: name}
 }
 
-// BuiltIn says whether the strategy is one of the built-in ones.
+// BuiltIn reports whether the strategy is one of the built-in ones.
 func (s Info) BuiltIn() bool { return slices.Contains(Names(), s.Name) }
 
 // DefaultProfile is the prompt profile of a candidate that names none.
@@ -127,7 +127,7 @@ func (s Info) CheckProfile(profile string) error {
 	return fmt.Errorf("unknown prompt profile %q; known: %s", profile, strings.Join(slices.Compact(known)[1:], ", "))
 }
 
-// Lacks says that the strategy does not have a setting, and which ones have it; it
+// Lacks reports that the strategy does not have a setting, and which ones have it; it
 // returns "" where the strategy has the setting.
 func (s Info) Lacks(setting string) string {
 	if s.Settings == nil || slices.Contains(s.Settings, setting) {

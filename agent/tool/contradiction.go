@@ -37,7 +37,7 @@ func (c Contradictions) Error() string {
 
 // contradictions finds what people get wrong in an arguments schema and the
 // library does not mind. It does not find everything. Object keywords are judged
-// wherever an object is allowed, bounds where nothing else is. What stands below
+// wherever an object is allowed, bounds where nothing else is. What is below
 // not, if, then and else is left alone: there, nothing may be what is meant.
 func contradictions(root *jsonschema.Schema) Contradictions {
 	w := contradictionWalk{seen: map[*jsonschema.Schema]bool{}}

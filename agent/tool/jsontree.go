@@ -44,7 +44,7 @@ func (s Shape) TooLarge() bool { return s.Bytes > maxBytes || s.Values > maxValu
 // concurrent use.
 type JSON struct {
 	// Kind is the character that values of its sort begin with: '{', '[', '"',
-	// '0' for any number, 't', 'f' or 'n'. 0 is no value.
+	// '0' for any number, 't', 'f' or 'n'. 0 is not a value.
 	Kind byte
 	// Raw is the value exactly as written, without white space around it.
 	Raw string
@@ -141,7 +141,7 @@ func (p *parser) scalar() string {
 	return p.text[p.at()-len(raw) : p.at()]
 }
 
-// more reports whether the object or array goes on, and else reads its end.
+// more reports whether the object or array continues, and else reads its end.
 func (p *parser) more(end jsontext.Kind) bool {
 	if p.err == nil && p.in.PeekKind() != end {
 		return true

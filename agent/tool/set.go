@@ -78,7 +78,7 @@ func (s *Set) Derived(name string, write func([]Spec) (string, error)) (string, 
 	return text, err
 }
 
-// Has reports whether a tool of exactly this name is on offer.
+// Has reports whether a tool of exactly this name is available.
 func (s *Set) Has(name string) bool {
 	_, ok := s.find(name)
 	return ok

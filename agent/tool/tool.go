@@ -45,7 +45,7 @@ const (
 	Rejected Outcome = "rejected" // refused before it ran: nothing was executed
 )
 
-// Result is what came of a tool call.
+// Result is the result of a tool call.
 type Result struct {
 	Outcome Outcome
 	// Code is a stable error code such as E_UPSTREAM; empty when Outcome is OK.
