@@ -52,14 +52,14 @@ func (c Candidate) Faults(report func(field, detail string)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		switch {
 		case !yamlfile.HeaderName.MatchString(name):
-			add("headers", fmt.Sprintf("%.80q is no name of a header", name))
+			add("headers", fmt.Sprintf("%.80q is not a valid header name", name))
 		case yamlfile.SecretName.MatchString(name):
-			add("headers", name+" would hold a credential: name its environment variable with key_env instead")
+			add("headers", name+" would contain a credential; name its environment variable with key_env instead")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Query)) {
 		if yamlfile.SecretName.MatchString(name) {
-			add("query", name+" would hold a credential: name its environment variable with key_env instead")
+			add("query", name+" would contain a credential; name its environment variable with key_env instead")
 		}
 	}
 	if _, err := json.Marshal(c.Body); err != nil {

@@ -19,7 +19,7 @@ import (
 type word struct {
 	of   func(*Expect) *string
 	read func(yamlfile.Place) string
-	// fixed says that null does not take the text away.
+	// fixed reports that null does not take the text away.
 	fixed bool
 	// remark is a text that asks for nothing, partOf the field that asks for this one, too.
 	remark bool
@@ -66,12 +66,12 @@ func whole(key string, add func(*Expect)) Part {
 	return Part{key, func(o yamlfile.Object) yamlfile.Place { return o.FieldAt(key) }, add}
 }
 
-// list is a list of texts; nil, and not an empty one, is none.
+// list is a list of texts; nil, unlike an empty list, means no list.
 type list struct {
 	of   func(*Expect) *[]string
 	read func(yamlfile.Place) []string
 	node func(string) *yaml.Node
-	// whole says that the list asks for one thing, not each item for its own.
+	// whole reports that the list asks for one thing, not each item for its own.
 	whole bool
 }
 
@@ -251,7 +251,7 @@ func (caps) parts(key string, e Expect) (out []Part) {
 }
 
 // The words an expectation may use, as package agent and the ledger spell them.
-// A failed or cancelled episode is nobody's expectation.
+// A failed or cancelled episode cannot be an expectation.
 var (
 	expectStatuses = []string{"answered", "answered_after_clarify", "respond_error", "clarify", "cannot_proceed", "stopped"}
 	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation", "max_tokens", "max_cost", "max_iterations", "final_schema", "invalid_plan", "failed_step"}

@@ -30,7 +30,7 @@ type check struct {
 	rank int
 }
 
-// kept is what a drafted task says of a check that it has from another.
+// kept is the text of a drafted task on a check copied from another outcome.
 const kept = "kept from the task it comes from"
 
 // checks are the kinds of checks, in the order people write them.
@@ -107,7 +107,7 @@ type Part struct {
 	Add func(*Expect)
 }
 
-// Parts lists what the outcome asks, one by one. An order stands for the whole
+// Parts lists what the outcome asks, one by one. An order represents the whole
 // trajectory, so that demands never become easier to meet by adding one.
 func (e Expect) Parts() (out []Part) {
 	for _, c := range checks {
@@ -142,7 +142,7 @@ func ReadExpects(main, also yamlfile.Place) ([]Expect, []yamlfile.Object) {
 	}
 	items := also.Items()
 	if len(items) == 0 && also.Kind() == "a list" {
-		also.Failf("must hold at least one outcome; leave it out if there is none")
+		also.Failf("must contain at least one outcome; remove it if there is no other outcome")
 	}
 	base := all[0]
 	base.StopReason, base.Note = "", ""
@@ -207,7 +207,7 @@ func validCalls(field string, of func(Expect) []CallMatch) func(Expect) error {
 
 func validOrder(e Expect) error {
 	if order := string(e.Trajectory.Order); order != "" && !slices.Contains(orders, order) {
-		return fmt.Errorf("trajectory.order: %q is none of strict, in_order, any_order and subset", order)
+		return fmt.Errorf("trajectory.order: %q is not an order; use strict, in_order, any_order or subset", order)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 // task: the task, its expectations, and the tools it offers.
 func (s *Suite) TaskDigest(t Task) string { return s.alone(t).ContentDigest() }
 
-// TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of: two
-// runs of it tell by them what changed in between, not whether anything did.
+// TaskParts are 16 hex digits of the SHA-256 of each thing a task is made of. A
+// comparison of runs uses them to name what changed, not to detect a change.
 type TaskParts struct {
 	// Request is what is asked, with its constraints, inputs, images, the schema of
 	// its answer, and the session it belongs to.
@@ -101,7 +101,7 @@ func (s *Suite) alone(t Task) *Suite {
 }
 
 // ContentDigest returns the SHA-256 hex of a canonical encoding of what can change a
-// result. Where a task stands in which file is no part of it, nor are the texts
+// result. Where a task is in which file is not part of it, nor are the texts
 // that only people read: titles, descriptions, probes and notes.
 func (s *Suite) ContentDigest() string {
 	type task struct {

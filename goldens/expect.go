@@ -54,8 +54,8 @@ type Order string
 // The orders.
 const (
 	// Strict is exactly the required calls, in order. It looks at executed
-	// calls only, whatever came of them: a call answered from an earlier result
-	// is no breach, a retry after an error is.
+	// calls only, regardless of the result: a call answered from an earlier result
+	// is not a breach, a retry after an error is.
 	Strict   Order = "strict"
 	InOrder  Order = "in_order"  // all required calls in order, others between
 	AnyOrder Order = "any_order" // all required calls, others too

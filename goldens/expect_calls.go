@@ -71,7 +71,7 @@ func callArgs(p yamlfile.Place, name string) map[string]any {
 	return args
 }
 
-// matcher checks a value that may be a matcher or hold some.
+// matcher checks a value that may be a matcher or contain matchers.
 func matcher(p yamlfile.Place) {
 	switch p.Kind() {
 	case "a list":
@@ -91,7 +91,7 @@ func matcher(p yamlfile.Place) {
 			}
 			operand(e)
 			if len(entries) > 1 {
-				e.KeyAt.Failf("a matcher stands alone in its mapping")
+				e.KeyAt.Failf("a mapping with a matcher has other keys; remove them")
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func operand(e yamlfile.Entry) {
 	case "$in":
 		items := e.Value.Items()
 		if len(items) == 0 && e.Value.Kind() == "a list" {
-			e.Value.Failf("must hold at least one value")
+			e.Value.Failf("must contain at least one value")
 		}
 		for _, item := range items {
 			matcher(item)

@@ -148,7 +148,7 @@ type Task struct {
 	Request, Constraints string
 	// Inputs are values that come with the request, in the order written. Each, if
 	// not empty, names one that is a list: agent tools works on its items one by one;
-	// {item}, or {field} of items that are objects, stands for it in the request.
+	// {item}, or {field} of items that are objects, represents it in the request.
 	Inputs []strategy.Input `json:",omitempty"`
 	Each   string           `json:",omitempty"`
 	// Images are shown with the request.
@@ -159,12 +159,12 @@ type Task struct {
 	// Session names the conversation that the task belongs to: tasks of one session
 	// follow each other in the order of the suite, and remember. Empty means none.
 	Session string `json:",omitempty"`
-	// Tools are the names of the tools on offer, in prompt order.
+	// Tools are the names of the available tools, in prompt order.
 	Tools   []string
 	World   world.Spec
 	Budgets guard.Budgets
 	// Replies are what the scripted human answers to clarifying questions, in
-	// order; afterwards nobody answers.
+	// order; later questions have no answer.
 	Replies []string
 	// Approvals are what the scripted human says when asked whether a tool call
 	// may run, in order: true approves. Afterwards every call is declined.
@@ -199,10 +199,10 @@ type Emit struct {
 	Text string
 	// Calls are native tool calls.
 	Calls []EmitCall `json:",omitempty"`
-	// Rescue says that the rescue model must be the one asked; Reflect that the
+	// Rescue reports that the rescue model must be the one asked; Reflect that the
 	// turn must be a reflect turn.
 	Rescue, Reflect bool
-	// Cut says that the token cap cut the output off.
+	// Cut reports that the token cap cut the output off.
 	Cut bool `json:",omitempty"`
 	// Tokens and CostNanoUSD are what the output reports as used; nil means that it
 	// reports nothing.
@@ -246,8 +246,8 @@ type Called struct {
 	Deduped bool
 	// Result is the value the tool returned; nil unless Outcome is ok.
 	Result []byte
-	// Changed says that the call changed the state of the world, Harm why that does harm;
-	// empty if the world says of no harm.
+	// Changed reports that the call changed the state of the world, Harm why that does harm;
+	// empty if the world reports no harm.
 	Changed bool
 	Harm    string
 }

@@ -28,7 +28,7 @@ func (t Task) Harm(o Outcome) string {
 	return ""
 }
 
-// forbids says whether an outcome forbids a call.
+// forbids reports whether an outcome forbids a call.
 func (e Expect) forbids(c Called) bool {
 	s := &scorer{}
 	s.add(c)

@@ -28,7 +28,7 @@ func (s *scorer) answerSchema(e Expect) {
 // are an object: any other answer is the member of that name of one.
 const AnswerName = "answer"
 
-// AnswerSet compiles the schema of an answer; wrapped says that it is a member.
+// AnswerSet compiles the schema of an answer; wrapped reports that it is a member.
 func AnswerSet(schema json.RawMessage) (set *tool.Set, wrapped bool, err error) {
 	tree, _, _ := tool.ParseJSON(string(schema)) // NewSet says what is wrong with it
 	if kind, ok := tree.Get("type"); ok && kind.Text() != "object" {

@@ -290,7 +290,7 @@ func TestValidate(t *testing.T) {
 	}
 	err := e.Validate()
 	require.EqualError(t, err, `numbers[1]: "one" is not a number
-trajectory.order: "sorted" is none of strict, in_order, any_order and subset
+trajectory.order: "sorted" is not an order; use strict, in_order, any_order or subset
 trajectory.required[0]: args.label.$regex: error parsing regexp: missing closing ): `+"`(`"+`
 trajectory.forbidden[1]: tool: must not be empty
 signals.thrash: must be true or false, but is "1"`)

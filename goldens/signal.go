@@ -104,7 +104,7 @@ const ElapsedSignal = "elapsed_seconds"
 
 // SignalRange returns the lowest and the highest whole number that a condition on a
 // signal allows, both included; of elapsed_seconds in nanoseconds. Of a flag they are
-// those of the count of events it stands for; all_turns_valid_json has none and is
+// those of the count of events it represents; all_turns_valid_json has none and is
 // not bounded.
 func SignalRange(name, text string) (low, high int64) {
 	text = strings.TrimSpace(text)

@@ -43,7 +43,7 @@ func (w *dashboard) Call(_ context.Context, c tool.Call, at time.Time) (world.Ef
 	return world.NoTool(c), nil
 }
 
-// State implements world.World: there is none that can change.
+// State implements world.World. The world has no state, so it returns nil.
 func (w *dashboard) State(context.Context) (json.RawMessage, error) { return nil, nil }
 
 // Close implements world.World.

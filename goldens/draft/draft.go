@@ -60,17 +60,17 @@ type AddedFile struct {
 	// Path is slash-separated, below the suite folder.
 	Path string
 	Text []byte
-	// Replaces says that the file is there already and changes.
+	// Replaces reports that the file is there already and changes.
 	Replaces bool
 }
 
-// ErrTaken says that a suite folder has a task, or a file, of the draft's id.
+// ErrTaken reports that a suite folder has a task, or a file, of the draft's id.
 var ErrTaken = errors.New("taken")
 
 // AddTo works out which files of the suite folder fsys the draft makes or changes:
 // the task's own, where the suite looks for task files, its images, and suite.yaml if it must
 // name that, lacks a tool, or does not exist. The result is loaded and linted, and
-// nothing is written. path is what people call the folder. The error is ErrTaken,
+// nothing is written. path is the name of the folder. The error is ErrTaken,
 // joins the *Problem of what would not load, or says what cannot be added and why.
 func (d Draft) AddTo(fsys fs.FS, path string) (Addition, error) {
 	a := adding{Draft: d, fsys: fsys, path: path}
@@ -182,7 +182,7 @@ func (a *adding) offerTools() (err error) {
 	return nil
 }
 
-// sameTool says whether two suites define a tool alike.
+// sameTool reports whether two suites define a tool equally.
 func sameTool(a, b *goldens.Suite, name string) bool {
 	only := func(s *goldens.Suite) string {
 		one := &goldens.Suite{HTTP: map[string]world.HTTPTool{}, Approvals: map[string]goldens.Approval{name: s.Approval(name)}}

@@ -96,7 +96,7 @@ matrix:
 	require.Equal(t, []string{"a-x", "a-x-tools", "a-x-tools-react"}, matrixNames(names))
 
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n  exclude:\n    - {profile: schema}\n")
-	require.EqualError(t, err, `cupel.yaml:7: matrix.exclude[0].profile: "schema" is no profile of the matrix; it has: seed, native`)
+	require.EqualError(t, err, `cupel.yaml:7: matrix.exclude[0].profile: "schema" is not in the profile axis of the matrix; it has: seed, native`)
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n")
 	require.EqualError(t, err, "cupel.yaml:5: matrix.system: agent contract has no such setting; it is a setting of tools and plan")
 }

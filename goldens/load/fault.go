@@ -97,7 +97,7 @@ func onCalls(p yamlfile.Place) []int {
 		}
 	}
 	if len(p.Items()) == 0 && p.Kind() == "a list" {
-		p.Failf("must hold at least one call number; leave it out for all calls")
+		p.Failf("must contain at least one call number; leave it out for all calls")
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func checkAnswerSchema(p yamlfile.Place, schema json.RawMessage) {
 // template matches what a request leaves open for an item.
 var template = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// checkEach holds the items that a task is made of against its request.
+// checkEach compares the items of a task with its request.
 func checkEach(p yamlfile.Place, t goldens.Task) {
 	i := slices.IndexFunc(t.Inputs, func(in strategy.Input) bool { return in.Name == t.Each })
 	if i < 0 {
@@ -98,7 +98,7 @@ func checkEach(p yamlfile.Place, t goldens.Task) {
 	for _, m := range template.FindAllStringSubmatch(t.Request, -1) {
 		for k, item := range items {
 			var fields map[string]json.RawMessage
-			_ = json.Unmarshal(item, &fields) // what is no object has no fields
+			_ = json.Unmarshal(item, &fields) // what is not an object has no fields
 			if _, ok := fields[m[1]]; m[1] != "item" && !ok {
 				p.Failf("the request has {%s}, but item %d of input %s has no such field", m[1], k+1, t.Each)
 				break
@@ -162,7 +162,7 @@ func ReadImage(fsys fs.FS, name string) ([]byte, error) {
 	return data, nil
 }
 
-// checkSessions holds the tasks of a session against each other: a scripted one has
+// checkSessions compares the tasks of a session with each other: a scripted one has
 // another candidate, and would never be there to be remembered.
 func (l *loader) checkSessions(s *goldens.Suite) {
 	first, size := map[string]int{}, map[string]int{}
@@ -178,7 +178,7 @@ func (l *loader) checkSessions(s *goldens.Suite) {
 		if !ok {
 			first[t.Session] = i
 		} else if s.Tasks[head].Scripted != t.Scripted {
-			at.Failf("session %s began with task %s: all of its tasks must be scripted, or none", t.Session, s.Tasks[head].ID)
+			at.Failf("session %s starts with task %s: all of its tasks must be scripted, or none", t.Session, s.Tasks[head].ID)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func TestSessionProblems(t *testing.T) {
 	for i := range maxSession + 1 {
 		long += task(fmt.Sprintf("T%d", i), "")
 	}
-	require.Equal(t, []string{"s/suite.yaml:21: tasks[1].session: session s began with task A: all of its tasks must be scripted, or none"},
+	require.Equal(t, []string{"s/suite.yaml:21: tasks[1].session: session s starts with task A: all of its tasks must be scripted, or none"},
 		problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n"+task("A", "")+task("B", "scripted: true, script: [{respond: x}], "))))
 	require.Equal(t, []string{"s/suite.yaml:70: tasks[50].session: session s has more than 50 tasks"}, problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n"+long)))
 }

@@ -120,7 +120,7 @@ func setAddress(p yamlfile.Place, h *world.HTTPTool, spec tool.Spec) {
 		if _, ok := properties[name]; !ok {
 			p.Failf("the tool's schema has no property %q", name)
 		} else if slices.Contains(needed, name) && !slices.Contains(required, any(name)) {
-			p.Failf("{%s} stands in the path, so the tool's schema must require it", name)
+			p.Failf("{%s} is in the path, so the tool's schema must require it", name)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func hasTool(kind world.Kind, name string) bool {
 	return kind != nil && kind.Tools() == nil || slices.Contains(toolNames(kind), name)
 }
 
-// crossCheck holds the fields of every task against each other: an outcome that
+// crossCheck compares the fields of every task with each other: an outcome that
 // no episode can reach would fail every candidate and say nothing.
 func (l *loader) crossCheck(s *goldens.Suite) {
 	if len(l.found.List) > 0 {

@@ -30,7 +30,7 @@ const (
 const SuiteFile = "suite.yaml"
 
 // Suite reads the suite folder fsys: suite.yaml and the task files it names.
-// path is what people call that folder; it goes in front of the file names in
+// path is the name of that folder; it goes in front of the file names in
 // problems. kinds are the kinds of worlds that the suite may name. The error joins every
 // problem found, each a *Problem, ordered by file and line; the suite is nil unless the
 // error is.

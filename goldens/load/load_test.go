@@ -43,7 +43,7 @@ func TestLoadFileProblems(t *testing.T) {
 		{"too large", suitetest.Folder("name: demo\n" + strings.Repeat("#", maxFileBytes)), []string{"s/suite.yaml:1: the file is larger than 4 MiB"}},
 		{"not YAML", suitetest.Folder("name: demo\ntasks: [\n"), []string{"s/suite.yaml:2: not valid YAML: did not find expected node content"}},
 		{"tab", suitetest.Folder("name: demo\n\ttasks: x\n"), []string{"s/suite.yaml:2: not valid YAML: found a tab character that violates indentation"}},
-		{"two documents", suitetest.Folder("name: demo\n---\nname: other\n"), []string{"s/suite.yaml:2: a suite file holds one YAML document, and here another begins"}},
+		{"two documents", suitetest.Folder("name: demo\n---\nname: other\n"), []string{"s/suite.yaml:2: a suite file must contain one YAML document, and here another starts"}},
 		{"not a mapping", suitetest.Folder("- name\n"), []string{"s/suite.yaml:1: must be a mapping, but is a list"}},
 		{"deep", suitetest.Folder("name: demo\ntasks: " + deep + "\n"), []string{"s/suite.yaml:2: nested deeper than 100 levels"}},
 		{"alias bomb", suitetest.Folder(bomb), []string{"s/suite.yaml:7: more than 1000000 values once aliases are expanded"}},
@@ -57,7 +57,7 @@ func TestLoadFileProblems(t *testing.T) {
 		{"no tasks", suitetest.Folder("name: demo\ntasks: []\n"), []string{"s/suite.yaml:2: tasks: must name at least one task file, such as tasks/*.yaml, or hold a task"}},
 		{"pattern leaves the folder", suitetest.Folder("name: demo\ntasks: [../x.yaml]\n"), []string{`s/suite.yaml:2: tasks[0]: "../x.yaml" must be a path below the suite folder, with / between folders and no ..`}},
 		{"bad pattern", suitetest.Folder("name: demo\ntasks: ['[a']\n"), []string{`s/suite.yaml:2: tasks[0]: "[a" is not a valid pattern: syntax error in pattern`}},
-		{"empty task file", suitetest.Folder("name: demo\ntasks: [t.yaml]\n", "t.yaml", "tasks: []\n"), []string{"s/t.yaml:1: tasks: must hold at least one task"}},
+		{"empty task file", suitetest.Folder("name: demo\ntasks: [t.yaml]\n", "t.yaml", "tasks: []\n"), []string{"s/t.yaml:1: tasks: must contain at least one task"}},
 		{"task file without tasks", suitetest.Folder("name: demo\ntasks: [t.yaml]\n", "t.yaml", "tags: [a, a]\n"), []string{`s/t.yaml:1: tags[1]: "a" is in the list already`, "s/t.yaml:1: tasks: is missing"}},
 		{"too many tasks", suitetest.Folder("name: demo\ntasks: [t.yaml]\n", "t.yaml", many), []string{"s/t.yaml:1: tasks: a suite may have at most 10000 tasks"}},
 	}

@@ -67,7 +67,7 @@ func (p region) matches(c combination) bool {
 	return true
 }
 
-// addition is an entry of include. With a name it is a candidate of its own, at
+// addition is an entry of include. With a name it is its own candidate, at
 // the region's only point; without, it is laid over those in the region.
 type addition struct {
 	name string
@@ -139,7 +139,7 @@ func (m matrix) expand() ([]goldens.Candidate, []matrixFault) {
 		add(c, fmt.Sprintf("include[%d]", i), matrixFault{list: "include", index: i})
 	}
 	faults = append(faults, unusedEntries("exclude", excluded, "")...)
-	faults = append(faults, unusedEntries("include", included, "; to add a candidate of its own, give it a name")...)
+	faults = append(faults, unusedEntries("include", included, "; to add a separate candidate, give it a name")...)
 	if len(out) == 0 && faults == nil {
 		faults = []matrixFault{{detail: "nothing is left of the matrix: exclude less"}}
 	}

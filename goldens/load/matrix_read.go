@@ -105,7 +105,7 @@ func (m *matrix) readAxes(root yamlfile.Object) {
 		return
 	}
 	if p, ok := root.Get("model"); ok {
-		p.Failf("the models stand below their providers already")
+		p.Failf("the models are already listed below their providers; remove model")
 	}
 	m.models = map[string][]string{}
 	m.values[axisProvider], m.values[axisModel] = nil, nil
@@ -148,7 +148,7 @@ func (m *matrix) region(o yamlfile.Object) region {
 		out[axis] = oneOrMore(p)
 		for _, value := range out[axis] {
 			if all := m.allOf(axis); value != "" && !slices.Contains(all, value) {
-				p.Failf("%q is no %s of the matrix%s; it has: %s", value, name, yamlfile.Suggest(value, all), yamlfile.Listed(all))
+				p.Failf("%q is not in the %s axis of the matrix%s; it has: %s", value, name, yamlfile.Suggest(value, all), yamlfile.Listed(all))
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (m *matrix) addition(o yamlfile.Object) addition {
 	if !ok {
 		a.region = m.region(o)
 		if !slices.ContainsFunc(settingFields, o.Has) && o.IsMapping() {
-			o.Failf("sets nothing; to add a candidate of its own, give it a name")
+			o.Failf("sets nothing; to add a separate candidate, give it a name")
 		}
 		return a
 	}

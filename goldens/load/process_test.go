@@ -63,7 +63,7 @@ func TestProcessProblems(t *testing.T) {
 		`{process: {command: [x], env: ["A=b"]}}`:            "worlds.w.process.env[0]: must be the name of an environment variable, never its value",
 		`{process: {command: [x], shell: true}}`:             "shell",
 		`{kind: other, process: {command: [x]}}`:             `a world with a process must be of kind process, but is of kind "other"`,
-		`{kind: processes, state: {}}`:                       `no kind of world is called "processes" (did you mean process?)`,
+		`{kind: processes, state: {}}`:                       `unknown kind of world "processes" (did you mean process?)`,
 		`{process: {command: [x]}, state: {a: [{b: .nan}]}}`: "worlds.w.state",
 	} {
 		_, err := Suite(processSuite(world, ""), "p", nil)

@@ -28,7 +28,7 @@ func demandsOf(o yamlfile.Object, e goldens.Expect) (out demandList) {
 	return out
 }
 
-// givenDemands lists what the task itself asks of an episode, whatever its outcome.
+// givenDemands lists what the task itself asks of an episode, regardless of its outcome.
 func (l *loader) givenDemands(s *goldens.Suite, t goldens.Task, o yamlfile.Object) demandList {
 	var out demandList
 	top := func(field string, add func(*witness.Goal)) {
@@ -131,7 +131,7 @@ func (l *loader) warn(at yamlfile.Object, g *witness.Goal) {
 	}
 }
 
-// The bounds of a proof. An outcome that says more than this is not proved.
+// The bounds of a proof. An outcome with more parts than this is not proved.
 const (
 	maxDemands   = 300
 	maxProved    = 100 // required calls

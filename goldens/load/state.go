@@ -74,7 +74,7 @@ func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
 	}
 }
 
-// kind returns the kind of a world; nil if there is none, which is a problem.
+// kind returns the kind of a world; if it does not exist, nil and a recorded problem.
 func (l *loader) kind(p yamlfile.Place, w *suiteWorld) world.Kind {
 	name := w.Kind
 	known := append(slices.Sorted(maps.Keys(l.kinds)), processKind)
@@ -95,7 +95,7 @@ func (l *loader) kind(p yamlfile.Place, w *suiteWorld) world.Kind {
 	case name == "":
 		p.Failf("a world with a state needs its kind; known: %s", yamlfile.Listed(known))
 	case !ok:
-		p.Failf("no kind of world is called %q%s; known: %s. A program registers others: see docs/extend.md", name, yamlfile.Suggest(name, known), yamlfile.Listed(known))
+		p.Failf("unknown kind of world %q%s; known: %s. A program registers others: see docs/extend.md", name, yamlfile.Suggest(name, known), yamlfile.Listed(known))
 	}
 	return k
 }
@@ -164,7 +164,7 @@ func (l *loader) readState(p yamlfile.Place) any {
 	}
 	object, ok := yamlfile.DecodeJSON(text).(map[string]any)
 	if !ok {
-		p.Failf("%s: must hold a JSON object", name)
+		p.Failf("%s: must contain a JSON object", name)
 		return nil
 	}
 	return object

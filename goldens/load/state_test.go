@@ -70,20 +70,20 @@ func TestStateProblems(t *testing.T) {
 		worlds string
 		want   []string
 	}{
-		"unknown kind":    {"  a: {kind: anny}", []string{"s/suite.yaml:3: worlds.a.kind: no kind of world is called \"anny\" (did you mean any?); known: any, fussy, process. A program registers others: see docs/extend.md"}},
+		"unknown kind":    {"  a: {kind: anny}", []string{"s/suite.yaml:3: worlds.a.kind: unknown kind of world \"anny\" (did you mean any?); known: any, fussy, process. A program registers others: see docs/extend.md"}},
 		"no kind":         {"  a: {state: {}}", []string{"s/suite.yaml:3: worlds.a: a world with a state needs its kind; known: any, fussy, process"}},
 		"a list":          {"  a: {kind: any, state: [1]}", []string{"s/suite.yaml:3: worlds.a.state: must be a mapping, or the name of a JSON file of the suite, but is a list"}},
 		"no JSON":         {"  a: {kind: any, state: {a: .inf}}", []string{"s/suite.yaml:3: worlds.a.state.a: .inf is not a JSON number; write it in decimal, or in quotes if it is a string"}},
 		"no file":         {"  a: {kind: any, state: x.json}", []string{"s/suite.yaml:3: worlds.a.state: x.json: there is no such file"}},
 		"outside":         {"  a: {kind: any, state: ../x.json}", []string{`s/suite.yaml:3: worlds.a.state: "../x.json" must be a path below the suite folder, with / between folders and no ..`}},
 		"too large":       {"  a: {kind: any, state: big.json}", []string{"s/suite.yaml:3: worlds.a.state: big.json: the file is larger than 16 MiB"}},
-		"file of a list":  {"  a: {kind: any, state: list.json}", []string{"s/suite.yaml:3: worlds.a.state: list.json: must hold a JSON object"}},
+		"file of a list":  {"  a: {kind: any, state: list.json}", []string{"s/suite.yaml:3: worlds.a.state: list.json: must contain a JSON object"}},
 		"broken file":     {"  a: {kind: any, state: broken.json}", []string{`s/suite.yaml:3: worlds.a.state: broken.json:3: is not JSON: duplicate object member name "a" within "/x"`}},
 		"more in a file":  {"  a: {kind: any, state: more.json}", []string{"s/suite.yaml:3: worlds.a.state: more.json:2: is not JSON: invalid character '{' after top-level value after offset 3"}},
 		"of the kind":     {"  a:\n    kind: fussy\n    state:\n      c: [1]\n      a:\n        b: 1", []string{"s/suite.yaml:4: worlds.a.kind: nothing fits", "s/suite.yaml:6: worlds.a.state.c[0]: is worse", "s/suite.yaml:8: worlds.a.state.a.b: is bad"}},
 		"of a file":       {"  a:\n    kind: fussy\n    state: ok.json", []string{"s/suite.yaml:4: worlds.a.kind: nothing fits", "s/suite.yaml:5: worlds.a.state: a.b: is bad", "s/suite.yaml:5: worlds.a.state: c.0: is worse"}},
 		"of the base":     {"  b: {kind: any, state: {a: {b: 1}}}\n  a:\n    kind: fussy\n    from: b\n    state: {c: [1]}", []string{"s/suite.yaml:3: worlds.b.state.a.b: is bad", "s/suite.yaml:5: worlds.a.kind: nothing fits", "s/suite.yaml:7: worlds.a.state.c[0]: is worse"}},
-		"only the base's": {"  b: {kind: anny, state: {a: 1}}\n  a: {from: b, state: {c: 1}}", []string{"s/suite.yaml:3: worlds.b.kind: no kind of world is called \"anny\" (did you mean any?); known: any, fussy, process. A program registers others: see docs/extend.md"}},
+		"only the base's": {"  b: {kind: anny, state: {a: 1}}\n  a: {from: b, state: {c: 1}}", []string{"s/suite.yaml:3: worlds.b.kind: unknown kind of world \"anny\" (did you mean any?); known: any, fussy, process. A program registers others: see docs/extend.md"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Suite(suitetest.Folder(stateSuite(tc.worlds, "a"), "big.json", big, "list.json", "[]", "broken.json", "{\n\"x\": {\"a\": 1,\n \"a\": 2}}", "more.json", "{}\n{}", "ok.json", "{}"), "s", someKinds)

@@ -108,7 +108,7 @@ func (l *loader) readRules(o yamlfile.Object, spec tool.Spec) {
 // maxHint bounds the hint of a tool, in characters: every prompt of the contract shows it.
 const maxHint = 300
 
-// readInterface reads what a model is told of a tool.
+// readInterface reads the part of a tool that a model sees.
 func (l *loader) readInterface(o yamlfile.Object, spec *tool.Spec) {
 	if p, ok := o.Need("description"); ok {
 		spec.Description = p.Filled()
@@ -287,7 +287,7 @@ func (l *loader) readTaskFile(s *goldens.Suite, name string) {
 	}
 	items := list.Items()
 	if len(items) == 0 && list.Kind() == "a list" {
-		list.Failf("must hold at least one task")
+		list.Failf("must contain at least one task")
 	}
 	if len(items) > maxTasks {
 		list.Failf("a suite may have at most %d tasks", maxTasks)

@@ -85,7 +85,7 @@ func TestLoadTaskProblems(t *testing.T) {
 			"20: tasks[0].faults[5].on_calls[0]: must be from 1 to 10000, but is 0",
 			"20: tasks[0].faults[5].on_calls[2]: call 1 is in the list already",
 			"20: tasks[0].faults[5].status: must be from 100 to 599, but is 42",
-			"20: tasks[0].faults[6].on_calls: must hold at least one call number; leave it out for all calls",
+			"20: tasks[0].faults[6].on_calls: must contain at least one call number; leave it out for all calls",
 		}},
 	}
 	for _, tt := range tests {
@@ -141,12 +141,12 @@ func TestLoadExpectProblems(t *testing.T) {
 		}},
 		{"matchers", "{status: answered, calls: [get_counts: {a: {$regex: '('}, b: {$in: []}, c: {$any: false}, d: {$gte: x}, e: {$regx: x}, f: {$gte: 1, $lte: 2}, g: [{h: {$any: maybe}}]}]}", []string{
 			"expect.calls[0].get_counts.a.$regex: is not a regular expression of RE2: error parsing regexp: missing closing ): `(`",
-			"expect.calls[0].get_counts.b.$in: must hold at least one value",
+			"expect.calls[0].get_counts.b.$in: must contain at least one value",
 			"expect.calls[0].get_counts.c.$any: must be true",
 			"expect.calls[0].get_counts.d.$gte: must be a number, but is a string",
 			"expect.calls[0].get_counts.e.$regx: unknown matcher (did you mean $regex?); allowed: $regex, $in, $any, $gte, $lte, $normalize, $optional",
-			"expect.calls[0].get_counts.f.$gte: a matcher stands alone in its mapping",
-			"expect.calls[0].get_counts.f.$lte: a matcher stands alone in its mapping",
+			"expect.calls[0].get_counts.f.$gte: a mapping with a matcher has other keys; remove them",
+			"expect.calls[0].get_counts.f.$lte: a mapping with a matcher has other keys; remove them",
 			"expect.calls[0].get_counts.g[0].h.$any: must be true or false, but is a string",
 		}},
 		{"matcher in a list", "{status: answered, calls: [get_counts: {a: {$in: [1, {$x: 1}]}}]}", []string{
@@ -157,22 +157,22 @@ func TestLoadExpectProblems(t *testing.T) {
 			"expect.calls[0].get_counts: args.b.$normalize.txt: unknown field; allowed: text, match_case, remove, replace",
 			"expect.calls[0].get_counts: args.b.$normalize.text: must be a string, a number, true, false or null",
 		}},
-		{"operand of optional", "{status: answered, calls: [get_counts: {a: {$optional: {$in: []}}}]}", []string{"expect.calls[0].get_counts.a.$optional.$in: must hold at least one value"}},
+		{"operand of optional", "{status: answered, calls: [get_counts: {a: {$optional: {$in: []}}}]}", []string{"expect.calls[0].get_counts.a.$optional.$in: must contain at least one value"}},
 		{"call in words", "{status: answered, calls: [{tool: get_counts, args: x, executed: true}, {tool: , arg: {}}, {tool: get_counts, args: {a: {$in: []}}}]}", []string{
 			"expect.calls[0].args: must be a mapping, but is a string",
 			"expect.calls[0].executed: only a forbidden call has it; leave it out: a required call is one that was made",
 			"expect.calls[1].arg: unknown field (did you mean args?); allowed: tool, args, executed",
 			"expect.calls[1].tool: must be a string, but is empty",
-			"expect.calls[2].args.a.$in: must hold at least one value",
+			"expect.calls[2].args.a.$in: must contain at least one value",
 		}},
 		{"executed is true or false", "{status: answered, forbidden: [{tool: get_counts, executed: 1}]}", []string{"expect.forbidden[0].executed: must be true or false, but is a number"}},
 		{"state", "{status: answered, state: [{path: a..b, is: 1}, {is: 1}, {path: a, was: 1}, {path: a}, {path: a, matches: '('}, {path: a, exists: 1, some: {n: {$in: []}}}], unchanged: [a., a, a], state_hash: abc}", []string{
 			`expect.state[0]: path "a..b": a key is empty; remove the extra dot, or write \. for a dot of a key`,
 			"expect.state[1].path: is missing",
 			"expect.state[2].was: unknown field; allowed: path, is, not, count, matches, exists, every, some",
-			"expect.state[3]: a: demands nothing; add one of is, not, count, matches, exists, every, some",
+			"expect.state[3]: a: has no operator; add one of is, not, count, matches, exists, every, some",
 			"expect.state[4]: matches: error parsing regexp: missing closing ): `(`",
-			"expect.state[5].some.n.$in: must hold at least one value",
+			"expect.state[5].some.n.$in: must contain at least one value",
 			`expect.unchanged[2]: "a" is in the list already`,
 			`expect.unchanged[0]: path "a.": a key is empty; remove the extra dot, or write \. for a dot of a key`,
 			`expect.state_hash: must be the SHA-256 of a state, 64 digits of 0-9 and a-f; the ledger has it in state_after`,
@@ -200,7 +200,7 @@ func TestLoadExpectProblems(t *testing.T) {
 			`also_accept[0].status: "x" is not known; allowed: answered, answered_after_clarify, respond_error, clarify, cannot_proceed, stopped`,
 			"also_accept[1].sttus: unknown field (did you mean status?); allowed: status, stop_reason, numbers, not_numbers, only_numbers, near, contains_any, contains_all, not_contains, matches, not_matches, order, calls, forbidden, at_most, state, unchanged, state_hash, signals, table_label, note",
 		}},
-		{"no alternatives", "{status: answered}, also_accept: []", []string{"also_accept: must hold at least one outcome; leave it out if there is none"}},
+		{"no alternatives", "{status: answered}, also_accept: []", []string{"also_accept: must contain at least one outcome; remove it if there is no other outcome"}},
 		{"label and note", "{status: answered, table_label: '', note: 1}", []string{"expect.table_label: must not be blank", "expect.note: must be a string, but is a number: put 1 in quotes"}},
 	}
 	for _, tt := range tests {

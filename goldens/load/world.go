@@ -24,7 +24,7 @@ type suiteWorld struct {
 	state   any
 	stateAt []yamlfile.Place
 	process *process.Kind // the command that implements it; nil if none does
-	// valid says that reading it found no problem, so that using it may.
+	// valid reports that reading it found no problem, so that using it may.
 	valid bool
 }
 

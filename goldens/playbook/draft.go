@@ -221,13 +221,13 @@ var (
 	joinedAfter  = regexp.MustCompile(`^(?:[\pL_0-9]|[-.,:/][0-9])`)
 )
 
-// standsAlone says whether the part of a text from at[0] to at[1] is a number or a word of
+// standsAlone reports whether the part of a text from at[0] to at[1] is a number or a word of
 // its own.
 func standsAlone(text string, at []int) bool {
 	return !joinedAfter.MatchString(text[at[1]:]) && !joinedBefore.MatchString(text[max(at[0]-2, 0):at[0]])
 }
 
-// mentions says whether a text has a word, which is not part of another.
+// mentions reports whether a text has a word, which is not part of another.
 func mentions(text, word string) bool {
 	for from := 0; word != ""; {
 		i := strings.Index(text[from:], word)
@@ -350,7 +350,7 @@ func Add(text, entry []byte) ([]byte, error) {
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	end := len(lines)
-	if at+2 < len(root.Content) { // before the next key and what stands above it
+	if at+2 < len(root.Content) { // before the next key and what is above it
 		for end = root.Content[at+2].Line - 1; end > 0 && (strings.TrimSpace(lines[end-1]) == "" || lines[end-1][0] == '#'); end-- {
 		}
 	}

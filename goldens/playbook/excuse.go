@@ -9,7 +9,7 @@ import (
 // Excuse says of mistakes in the solution of a task why the task may accept them: they are
 // no mistakes. `cupel suite prove` reads it from what playbook.yaml has as equivalent.
 type Excuse struct {
-	// Mutant is what the mistake does, as suite prove says it; * stands for any text.
+	// Mutant is what the mistake does, as suite prove says it; * represents any text.
 	Mutant string
 	// Why is the reason.
 	Why string
@@ -24,7 +24,7 @@ func (b *Book) Excuses(id string) []Excuse {
 	return b.excuses[id]
 }
 
-// Matches says whether the excuse is of a mutant that does this.
+// Matches reports whether the excuse is of a mutant that does this.
 func (e Excuse) Matches(does string) bool {
 	parts := strings.Split(e.Mutant, "*")
 	last := len(parts) - 1

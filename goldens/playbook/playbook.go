@@ -29,12 +29,12 @@ type Task struct {
 	// empty, is the one whose items are worked on one by one.
 	Inputs []string
 	Each   string
-	// Schema says that the answer must fit a JSON Schema, so that it needs a value.
+	// Schema reports that the answer must fit a JSON Schema, so that it needs a value.
 	Schema bool
 }
 
 // Book holds the reference solutions of one suite. It is immutable and safe for
-// concurrent use. The nil Book knows no task.
+// concurrent use. The nil Book has no task.
 type Book struct {
 	plays   []*Play
 	missing []string
@@ -60,7 +60,7 @@ type Play struct {
 	lists []string
 }
 
-// Seen is what a prompt shows, whatever the protocol.
+// Seen is what a prompt shows, regardless of the protocol.
 type Seen struct {
 	// Results are those of tool calls, in the order in which they came, Replies what the
 	// user said, in order. What is said and found in earlier tasks of a session is not
@@ -144,7 +144,7 @@ func (b *Book) Of(id string) (*Play, bool) {
 
 // Find returns the solution of the task whose request a prompt shows, with the items of a
 // batch filled in or not. Of several such tasks it is the one whose tools are most like
-// those on offer. White space, characters that draw nothing and broken fences in the
+// those available. White space, characters that draw nothing and broken fences in the
 // request do not matter.
 func (b *Book) Find(request string, tools []string) (*Play, bool) {
 	request = plain(request)
@@ -168,7 +168,7 @@ func (p *Play) ID() string { return p.task.ID }
 // modified.
 func (p *Play) Writes() []string { return p.task.Writes }
 
-// asks says whether a request, made plain, is that of the play's task.
+// asks reports whether a request, made plain, is that of the play's task.
 func (p *Play) asks(request string) bool {
 	return p.request == request || p.task.Each != "" && filledIn(p.request, request)
 }
@@ -204,7 +204,7 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// filledIn says whether text is the template of a batch with an item in it.
+// filledIn reports whether text is the template of a batch with an item in it.
 func filledIn(template, text string) bool {
 	for first := true; ; first = false {
 		open := strings.IndexByte(template, '{')

@@ -193,7 +193,7 @@ func (t Task) offer() (names []string) {
 // prompt is what a prompt tells the task by.
 func (t Task) prompt() string { return plain(t.Request) + "\n" + strings.Join(t.offer(), "\n") }
 
-// ends says whether a block always ends the solution.
+// ends reports whether a block always ends the solution.
 func ends(steps []step) bool {
 	if len(steps) == 0 {
 		return false

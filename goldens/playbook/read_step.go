@@ -47,7 +47,7 @@ type solution struct {
 	// names are those that expressions may use where reading has come to.
 	names map[string]bool
 	count int
-	// inEach says that the steps are those of an each.
+	// inEach reports that the steps are those of an each.
 	inEach bool
 }
 
@@ -98,7 +98,7 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 		p.Failf("does not say what to do; a step has one of: %s", yamlfile.Listed(firsts))
 		return st, false
 	case len(found) > 1:
-		p.Failf("says more than one thing to do: %s; make each a step of its own", yamlfile.Listed(found))
+		p.Failf("has more than one action: %s; make each a separate step", yamlfile.Listed(found))
 		return st, false
 	}
 	kind := stepKind(slices.Index(firsts, found[0]))
@@ -150,7 +150,7 @@ func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth
 		s.names = before
 		s.names[errorName] = true
 		block := []step{}
-		if p.Value().Kind != yaml.SequenceNode || len(p.Items()) > 0 { // an empty one goes on
+		if p.Value().Kind != yaml.SequenceNode || len(p.Items()) > 0 { // an empty one continues
 			block = s.block(p, depth+1)
 		}
 		st.onError = &block
@@ -254,7 +254,7 @@ func (s *solution) let(st *step, p yamlfile.Place) {
 // say reads a question, an answer or a refusal.
 func (s *solution) say(st *step, o yamlfile.Object, first yamlfile.Place) {
 	if s.inEach && st.kind != aGiveUp {
-		first.Failf("stands in an each, whose iterations run in parallel; put it after the each")
+		first.Failf("is inside an each, whose iterations run in parallel; put it after the each")
 	}
 	if first.Filled() != "" {
 		st.text = s.use(st, expression.ReadValue(first, s.known()))
@@ -302,7 +302,7 @@ func (s *solution) name(p yamlfile.Place, name string) {
 	s.names[name] = true
 }
 
-// nothing stands for what could not be read; the problem is recorded then.
+// nothing replaces a value that could not be read; its problem is recorded.
 var nothing = &expression.Program{}
 
 // use adds what a program reads to what its step does.

@@ -240,7 +240,7 @@ func (p *Play) batch(w *walk, f *frame, env map[string]any) (progress, error) {
 	return ended, nil
 }
 
-// inBatch says whether the solution is to be followed for all items.
+// inBatch reports whether the solution is to be followed for all items.
 func (p *Play) inBatch(s Seen) bool {
 	_, one := s.Given[itemName]
 	return p.task.Each != "" && !one

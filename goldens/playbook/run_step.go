@@ -27,7 +27,7 @@ var refused = map[string]string{
 // step does not say how often.
 var passing = regexp.MustCompile(`^E_(RATE|TIMEOUT|UNAVAILABLE|UPSTREAM|UNREACHABLE|ERROR|TOOL|HTTP_429|HTTP_5[0-9][0-9])$`)
 
-// again says whether a call is repeated after its nth failure in a row.
+// again reports whether a call is repeated after its nth failure in a row.
 func (s *step) again(code string, n int) bool {
 	switch {
 	case refused[code] != "":
@@ -124,7 +124,7 @@ func (w *walk) call(s *step, f *frame, env map[string]any) (progress, error) {
 	return waiting, nil
 }
 
-// failed goes on after a call that failed for good.
+// failed continues after a call that failed for good.
 func (w *walk) failed(s *step, f *frame, env map[string]any, r Result) (progress, error) {
 	if s.onError != nil {
 		inner := maps.Clone(env)

@@ -25,7 +25,7 @@ type Stage struct {
 	// Play does it. Unless it is the last, it ends with a Hand, whose Value's members are
 	// to be in Seen.Given of the stages after it.
 	Play *Play
-	// List says that what it hands on is a list, which a stage with Each works on.
+	// List reports that what it hands on is a list, which a stage with Each works on.
 	List bool
 	// Each, if not empty, is the stage or the input whose list this one is done for, item
 	// by item: Play does it for the one in Seen.Given as "item". Collect makes one object
@@ -229,7 +229,7 @@ func (p *Play) writes(tools []string) bool {
 	return slices.ContainsFunc(tools, func(name string) bool { return slices.Contains(p.task.Writes, name) })
 }
 
-// speaks says whether a question or an end is among steps.
+// speaks reports whether a question or an end is among steps.
 func speaks(steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		switch s.kind {

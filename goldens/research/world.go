@@ -52,14 +52,14 @@ func (w library) Call(_ context.Context, c tool.Call, _ time.Time) (world.Effect
 	return world.NoTool(c), nil
 }
 
-// State implements world.World: there is none that can change.
+// State implements world.World. The world has no state, so it returns nil.
 func (w library) State(context.Context) (json.RawMessage, error) { return nil, nil }
 
 // Close implements world.World.
 func (w library) Close() error { return nil }
 
 // search finds the documents that have every word of a query in their title,
-// text or fields: whole words, whatever their case. Those with most of them in
+// text or fields: whole words, regardless of their case. Those with most of them in
 // the title come first, then the ids decide.
 func (w library) search(c tool.Call) world.Effect {
 	args := struct {
@@ -132,7 +132,7 @@ func wordsOf(query string) (out []string) {
 	return out
 }
 
-// notInWord reports what stands between words.
+// notInWord reports what is between words.
 func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }

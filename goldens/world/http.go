@@ -14,7 +14,7 @@ type HTTPTool struct {
 	URL string
 	// Headers are sent with every request, in order of the file.
 	Headers []HTTPHeader `json:",omitempty"`
-	// JSON says that the body is the arguments as a JSON object; there is none otherwise.
+	// JSON reports that the body is the arguments as a JSON object; there is none otherwise.
 	JSON bool `json:",omitempty"`
 	// Timeout bounds the wait for a complete answer, MaxBytes its size.
 	Timeout  time.Duration

@@ -106,7 +106,7 @@ type Lister interface {
 // Effect is the result of one call and what it did to the state.
 type Effect struct {
 	tool.Result
-	// Changed says that the state may differ from before; only then is it read again, and
+	// Changed reports that the state may differ from before; only then is it read again, and
 	// the Environment, and not the World, lists in Changes what differs, unless the World
 	// is a Lister.
 	Changed bool

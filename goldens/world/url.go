@@ -30,7 +30,7 @@ type urlTemplate struct {
 	query  [][]part // one list of parts for each parameter
 }
 
-// part is literal text, or the argument that stands there; exactly one is set.
+// part is literal text, or the argument that is there; exactly one is set.
 type part struct{ literal, argument string }
 
 var (
@@ -57,9 +57,9 @@ func parseURLTemplate(text string) (urlTemplate, error) {
 	}
 	switch {
 	case strings.ContainsAny(host, "{}"):
-		return t, errors.New("must name its host: an argument may stand in the path and behind the = of a query parameter only")
+		return t, errors.New("must name its host: an argument is allowed only in the path and after the = of a query parameter")
 	case strings.Contains(host, "@"):
-		return t, errors.New("must hold no user name or password: send a credential in a header, from the environment")
+		return t, errors.New("must not contain a user name or password; send a credential in a header, from the environment")
 	case strings.Contains(rest, "#"):
 		return t, errors.New("must have no fragment (#…): it would not be sent")
 	}
@@ -78,7 +78,7 @@ func parseURLTemplate(text string) (urlTemplate, error) {
 		}
 		name, _, _ := strings.Cut(param, "=")
 		if strings.Contains(name, "{") {
-			return t, fmt.Errorf("query parameter %q: an argument may stand behind the = only", param)
+			return t, fmt.Errorf("query parameter %q: an argument is allowed only after the =", param)
 		}
 		parts, err := parseParts(param)
 		if err != nil {
@@ -95,7 +95,7 @@ func parseParts(text string) ([]part, error) {
 	for text != "" {
 		literal, rest, found := strings.Cut(text, "{")
 		if !urlText.MatchString(literal) {
-			return nil, fmt.Errorf("%q holds a character that must be percent-encoded, a lone brace or a broken escape", literal)
+			return nil, fmt.Errorf("%q contains a character that must be percent-encoded, a lone brace or a broken escape", literal)
 		}
 		if literal != "" {
 			parts = append(parts, part{literal: literal})
@@ -105,7 +105,7 @@ func parseParts(text string) ([]part, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		if !closed || !argumentName.MatchString(name) {
-			return nil, fmt.Errorf("{%s is no {argument}", clip.Runes(rest, maxQuoted))
+			return nil, fmt.Errorf("{%s is not an {argument}", clip.Runes(rest, maxQuoted))
 		}
 		parts = append(parts, part{argument: name})
 		text = after

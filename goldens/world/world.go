@@ -31,7 +31,7 @@ type Environment struct {
 	ahead time.Duration
 	// initial and now are states of the world; nil if it has none that can change.
 	initial, now json.RawMessage
-	// stale says that now is of an earlier time.
+	// stale reports that now is of an earlier time.
 	stale bool
 }
 
@@ -204,8 +204,8 @@ func augment(r tool.Result, added []Fault) tool.Result {
 	return Return(object).Result
 }
 
-// Reply returns the scripted human's next answer, whatever the question, and
-// false when nobody answers.
+// Reply returns the scripted human's next answer, regardless of the question, and
+// false when no reply is left.
 func (w *Environment) Reply(_ string) (string, bool) {
 	if len(w.replies) == 0 {
 		return "", false

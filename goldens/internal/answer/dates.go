@@ -83,7 +83,7 @@ func (r *dateReader) read() {
 }
 
 // holds reports whether one of marks is in the text: every match of an
-// expression has one of its own, which spares most texts the expression.
+// expression contains one, so most texts need no match of the expression.
 func (r *dateReader) holds(marks ...string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(r.text, []byte(mark)) })
 }
@@ -162,7 +162,7 @@ func (r *dateReader) near(year int) bool {
 	return year >= r.year-yearSpan && year <= r.year+yearSpan
 }
 
-// continues reports whether a number goes on behind end: ",208" or ".5".
+// continues reports whether a number continues behind end: ",208" or ".5".
 func (r *dateReader) continues(end int) bool {
 	return end+1 < len(r.text) && (r.text[end] == ',' || r.text[end] == '.' || r.text[end] == groupMark) && isDigit(r.text[end+1])
 }

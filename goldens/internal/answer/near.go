@@ -164,7 +164,7 @@ func (n *nearby) distance(i, j int) int {
 	return best
 }
 
-// pairing says which number some names have.
+// pairing assigns numbers to some names.
 type pairing struct {
 	cost int          // the sum of the distances; -1: there is no such pairing
 	of   [maxNear]int // by name; -1: none

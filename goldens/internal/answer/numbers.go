@@ -1,5 +1,5 @@
 // Package answer reads what the text of an answer says: its numbers, its dates, and
-// which number stands next to which name.
+// which number is next to which name.
 package answer
 
 import (
@@ -181,7 +181,7 @@ func (s *numberScanner) read(start, end int, exponent string) {
 		return
 	}
 	// Not one number. Commas, spaces and apostrophes then part a list; dots make
-	// a version or an address, which is no number.
+	// a version or an address, which is not a number.
 	at := start
 	for i, part := range strings.FieldsFunc(run, func(r rune) bool { return r == ',' || r == groupMark || r == '\'' }) {
 		if whole, fraction, ok := splitNumber(part); ok {

@@ -172,7 +172,7 @@ func (g *guard) fail(n ast.Node, format string, args ...any) {
 	}
 }
 
-// unknown says that a name is not known, and which is near.
+// unknown reports that a name is not known, and which is near.
 func unknown(name string, names []string) string {
 	all := slices.Concat(names, language)
 	return fmt.Sprintf("unknown name %s%s; known: %s, and the functions of the language", name, yamlfile.Suggest(name, all), yamlfile.Listed(slices.Sorted(slices.Values(names))))

@@ -81,7 +81,7 @@ func split(text string, names []string) (parts []*Program, err error) {
 const inPath = '\U000F0000'
 
 // ReadPath compiles the path text, which is the string or the key at p; its keys may hold
-// expressions. keys splits the path, in which one character stands for each expression, so
+// expressions. keys splits the path, in which one character represents each expression, so
 // that no value can be more than a part of a key. It records a mistake and returns nil.
 func ReadPath(p yamlfile.Place, text string, names []string, keys func(text string) ([]string, error)) []*Program {
 	out, err := path(text, names, keys)

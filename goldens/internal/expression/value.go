@@ -172,7 +172,7 @@ func (p *plainer) value(v any, level int) (any, error) {
 	return nil, fmt.Errorf("JSON has no value of type %T", v)
 }
 
-// JSON returns a value as canonical JSON (RFC 8785 but for the order of keys with
+// JSON returns a value as canonical JSON (RFC 8785 except for the order of keys with
 // characters beyond U+FFFF, which is that of bytes). The error is that of Plain.
 func JSON(v any, limit int) (json.RawMessage, error) {
 	w := writer{out: make([]byte, 0, 64), limit: limit}

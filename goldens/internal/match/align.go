@@ -2,7 +2,7 @@ package match
 
 import "slices"
 
-// Fits says whether the i-th required call is met by the j-th call made.
+// Fits reports whether the i-th required call is met by the j-th call made.
 // Several required calls may fit one call made and the other way round, so a
 // greedy choice can be wrong: both functions below are optimal.
 type Fits func(i, j int) bool

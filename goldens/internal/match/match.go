@@ -203,7 +203,7 @@ func compileEach(items []any, at string) ([]Pattern, error) {
 // compileMatcher compiles {"$regex": …} and its like.
 func compileMatcher(m map[string]any, at string) (Pattern, error) {
 	if len(m) != 1 {
-		return nil, fmt.Errorf("%s: a matcher must stand alone in its object", at)
+		return nil, fmt.Errorf("%s: an object with a matcher has other keys; remove them", at)
 	}
 	for name, operand := range m {
 		at += "." + name

@@ -62,7 +62,7 @@ func (a Assertion) Validate() error {
 	_, err := ParsePath(a.Path)
 	errs := []error{err}
 	if len(a.Wants) == 0 {
-		errs = append(errs, fmt.Errorf("%s: demands nothing; add one of %s", a.Path, strings.Join(Operators, ", ")))
+		errs = append(errs, fmt.Errorf("%s: has no operator; add one of %s", a.Path, strings.Join(Operators, ", ")))
 	}
 	for _, op := range slices.Sorted(maps.Keys(a.Wants)) {
 		_, err := compile(op, a.Wants[op])
@@ -71,7 +71,7 @@ func (a Assertion) Validate() error {
 	return errors.Join(errs...)
 }
 
-// test says whether a value, if one was found, is what an operator demands.
+// test reports whether a value, if one was found, is what an operator demands.
 type test func(value json.RawMessage, found bool) bool
 
 // compile makes the test of an operator. The error names the operator.

@@ -157,7 +157,7 @@ func TestAssertionThatCannotBeChecked(t *testing.T) {
 	for want, a := range map[string]Assertion{
 		`path "a..b": a key is empty; remove the extra dot, or write \. for a dot of a key`: {"a..b", map[string]any{"is": true}},
 		"path: is empty; write . for the whole state":                                       {"", map[string]any{"is": true}},
-		"a: demands nothing; add one of is, not, count, matches, exists, every, some":       {Path: "a"},
+		"a: has no operator; add one of is, not, count, matches, exists, every, some":       {Path: "a"},
 		"was: unknown operator; allowed: is, not, count, matches, exists, every, some":      {"a", map[string]any{"was": true}},
 		"exists: must be true or false":                                                     {"a", map[string]any{"exists": "yes"}},
 		"matches: must be a string":                                                         {"a", map[string]any{"matches": true}},

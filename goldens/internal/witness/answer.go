@@ -16,7 +16,7 @@ import (
 // piece is what one check wants in the answer, in the forms it may have there.
 type piece struct {
 	forms []string
-	// opaque says that other forms may do as well.
+	// opaque reports that other forms may do as well.
 	opaque bool
 }
 
@@ -165,7 +165,7 @@ func grouped(whole, mark string) string {
 }
 
 // textForms are a text alone and, where it begins or ends with a digit, as a part of
-// a word, so that the digit is no number.
+// a word, so that the digit is not a number.
 func textForms(text string) []string {
 	forms := []string{text}
 	if d := "0123456789"; text != "" && (strings.IndexByte(d, text[0]) >= 0 || strings.IndexByte(d, text[len(text)-1]) >= 0) {
@@ -206,7 +206,7 @@ func (g *Goal) forbids(form string) string {
 	return ""
 }
 
-// separator stands between two pieces: a text that no check forbids. JSON would write
+// separator is between two pieces: a text that no check forbids. JSON would write
 // the end of a line as a letter.
 func (g *Goal) separator() string {
 	all, separators := strings.Join(g.Expect.NotContains, ""), []string{"\n", ";", "|", "~", "*"}

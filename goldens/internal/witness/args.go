@@ -32,7 +32,7 @@ type sampler struct {
 // anything is an expected value that accepts every value.
 type anything struct{}
 
-// values makes some values for a place; finite says that there are no others.
+// values makes some values for a place; finite reports that there are no others.
 func (s *sampler) values(want any, schema tool.JSON, depth int) (list []any, finite bool) {
 	schema = s.resolve(schema)
 	switch w := want.(type) {
@@ -74,7 +74,7 @@ func (s *sampler) object(w map[string]any, schema tool.JSON, depth int) ([]any, 
 	return products(choices, finite, func(row []any) any { return joined(keys, row) })
 }
 
-// absent stands for a member that is left out.
+// absent represents a member that is left out.
 type absent struct{}
 
 func joined(keys []string, values []any) map[string]any {

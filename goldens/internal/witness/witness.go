@@ -23,7 +23,7 @@ type Goal struct {
 	// Schemas are the tools whose arguments must be valid, refused those whose
 	// every call is refused.
 	Schemas, Refused map[string]bool
-	// Silent says that nobody answers a question.
+	// Silent reports that a question has no answer.
 	Silent bool
 }
 

@@ -29,7 +29,7 @@ var (
 	FieldName  = NameRule{regexp.MustCompile(`^[a-z0-9_]+$`), "a-z, 0-9 and underscore", false}
 )
 
-// reservedName matches what Windows takes for a device, whatever its extension.
+// reservedName matches what Windows takes for a device, regardless of its extension.
 var reservedName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // Fault says why name breaks the rule, or nothing.

@@ -39,7 +39,7 @@ func (p Place) At() int {
 	return p.Node.Line
 }
 
-// Value is the node itself, or the one its alias stands for.
+// Value is the node itself, or the one its alias represents.
 func (p Place) Value() *yaml.Node {
 	n := p.Node
 	for n.Kind == yaml.AliasNode {

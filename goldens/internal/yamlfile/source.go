@@ -46,7 +46,7 @@ func (r *Source) Parse(text []byte) (root Place, ok bool) {
 		return Place{}, false
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		r.Failf(max(second.Line, doc.Content[0].Line), "", "a suite file holds one YAML document, and here another begins")
+		r.Failf(max(second.Line, doc.Content[0].Line), "", "a suite file must contain one YAML document, and here another starts")
 		return Place{}, false
 	}
 	top := doc.Content[0]

@@ -25,7 +25,7 @@ func Sequence(style yaml.Style, items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: style, Content: items}
 }
 
-// Add appends a field; comment stands above it, if there is one.
+// Add appends a field; comment is above it, if there is one.
 func Add(to *yaml.Node, key string, value *yaml.Node, comment string) {
 	k := Word(key)
 	k.HeadComment = comment
@@ -40,7 +40,7 @@ func Word(s string) *yaml.Node {
 // Plain is a number, a boolean, null or a date.
 func Plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
-// QuotedNode is any text; one that is a date stands as people write dates.
+// QuotedNode is any text; a date is written in the usual form of dates.
 func QuotedNode(s string) *yaml.Node {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return Plain(s)

@@ -142,7 +142,7 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 			return effect, nil
 		}
 	}
-	return world.Effect{}, fmt.Errorf("tool %s: no rule holds; let the last rule have no when", c.Name)
+	return world.Effect{}, fmt.Errorf("tool %s: no rule applies; remove the when of the last rule", c.Name)
 }
 
 // apply makes the changes, in a state of the world's own, and lists them. If the state

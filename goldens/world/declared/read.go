@@ -134,7 +134,7 @@ func (rd *reader) lets(p yamlfile.Place) {
 	for _, e := range entries {
 		switch {
 		case !yamlfile.EnvName.MatchString(e.Key):
-			e.KeyAt.Failf("a name of let may hold only letters, digits and underscores, and begins with no digit")
+			e.KeyAt.Failf("a name of let may contain only letters, digits and underscores, and must not start with a digit")
 		case slices.Contains(rd.names, e.Key):
 			e.KeyAt.Failf("%s is a name that every rule has; choose another", e.Key)
 		}
@@ -151,7 +151,7 @@ func (rd *reader) rules(p yamlfile.Place) {
 		p.Failf("a tool has at most %d rules, but here are %d", maxRules, len(items))
 		return
 	case len(items) == 0 && p.Kind() == "a list":
-		p.Failf("must hold at least one rule")
+		p.Failf("must contain at least one rule")
 	}
 	conditions := map[string]int{}
 	always := 0
@@ -176,7 +176,7 @@ func (rd *reader) rule(o yamlfile.Object, conditions map[string]int, number int)
 	always = !o.Has("when")
 	if p, ok := o.Get("when"); ok {
 		if p.Kind() == "a boolean" {
-			p.Failf("is always %t; leave the when out, or the rule", p.Flag())
+			p.Failf("is always %t; remove the when, or the rule", p.Flag())
 			return p.Flag()
 		}
 		text, _, _ := p.Scalar()
@@ -189,7 +189,7 @@ func (rd *reader) rule(o yamlfile.Object, conditions map[string]int, number int)
 			if err != nil {
 				p.Failf("%v", err)
 			} else {
-				p.Failf("is always %t; leave the when out, or the rule", holds)
+				p.Failf("is always %t; remove the when, or the rule", holds)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (rd *reader) outcome(o yamlfile.Object, r *rule) {
 	if p, ok := o.Get("error"); ok {
 		for _, other := range []string{"set", "append", "delete", "returns", "harm"} {
 			if o.Has(other) {
-				o.FieldAt(other).Failf("does not go with error: a call that fails changes and returns nothing")
+				o.FieldAt(other).Failf("cannot be combined with error: a call that fails changes and returns nothing")
 			}
 		}
 		rd.refusal(p, r)

@@ -118,7 +118,7 @@ type refusal struct {
 
 var codePattern = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// code is the code as models see it; E_WORLD stands for one that is absent or not a word.
+// code is the code as models see it; E_WORLD represents one that is absent or not a word.
 func (r refusal) code() string {
 	if n, ok := r.Code.(float64); ok {
 		return fmt.Sprintf("E_%.0f", n)

@@ -44,7 +44,7 @@ type Kind struct {
 	Command []string
 	// Dir is the folder in which the command runs.
 	Dir string
-	// MCP says that the command is an MCP server with the extra methods reset and state.
+	// MCP reports that the command is an MCP server with the extra methods reset and state.
 	MCP bool
 	// Timeout bounds the start and each answer; 0 means DefaultTimeout.
 	Timeout time.Duration
