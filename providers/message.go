@@ -22,7 +22,7 @@ type Message struct {
 	// sends "error: " before Text.
 	CallID, Name string
 	Failed       bool
-	// Continuation is that of the Reply an assistant's message stands for. A wire
+	// Continuation is that of the Reply an assistant's message represents. A wire
 	// leaves out one that is not its own.
 	Continuation json.RawMessage
 }
@@ -34,7 +34,7 @@ type Image struct {
 	URL       string
 }
 
-// Tool is a function on offer.
+// Tool is an available function.
 type Tool struct {
 	// Name is 1 to 64 letters, digits, _ or -.
 	Name        string
@@ -55,7 +55,7 @@ type ToolCall struct {
 	Args string
 }
 
-// Choice says whether tools must be used.
+// Choice reports whether tools must be used.
 type Choice struct {
 	Kind ChoiceKind
 	// Name is the tool of ChoiceNamed.

@@ -15,7 +15,7 @@ import (
 // use and do not retry by themselves: see package retry.
 type Model interface {
 	// Call sends one request and reads the whole reply. A failure is always an
-	// *fault.Error; the Reply then holds what is known (status, request id, usage).
+	// *fault.Error; the Reply then contains what is known (status, request id, usage).
 	Call(ctx context.Context, call Call) (Reply, error)
 }
 
@@ -38,7 +38,7 @@ type Options struct {
 	// Region is the cloud region, where an address or a signature needs one.
 	Region string
 	// Header and Query are sent with every request, over the wire's own. They
-	// are no place for credentials.
+	// must not contain credentials.
 	Header, Query map[string]string
 	// Extra is laid over the body of every request as a JSON merge patch
 	// (RFC 7396): an object; empty changes nothing.
@@ -60,7 +60,7 @@ type Call struct {
 	Model    string
 	System   string
 	Messages []Message
-	// Tools are on offer; Choice says whether they must be used.
+	// Tools are available; Choice says whether they must be used.
 	Tools  []Tool
 	Choice Choice
 	// Serial asks for at most one tool call per reply.
@@ -148,7 +148,7 @@ type Reply struct {
 	// Model is the model that served, as the provider names it.
 	Model string
 	// Fingerprint is what the provider calls the configuration that served; empty if it
-	// tells none.
+	// reports none.
 	Fingerprint string
 	// LogProb is the mean natural log probability of the output's tokens; nil unless it
 	// was asked for and came.
@@ -161,7 +161,7 @@ type Reply struct {
 	// Status is the HTTP status; 0 if no HTTP was involved.
 	Status int
 	// Continuation is what Text and Calls cannot carry of this reply and the wire
-	// wants back in the message that stands for it, such as signed reasoning: see
+	// wants back in the message that represents it, such as signed reasoning: see
 	// Message.Continuation. nil if nothing.
 	Continuation json.RawMessage
 	// CostNanoUSD is what the provider says it costs; nil when it says nothing.

@@ -83,7 +83,7 @@ func (u Usage) parts() []UsagePart {
 	return []UsagePart{{Usage: u}}
 }
 
-// add adds the counts of v, whatever its parts.
+// add adds the counts of v, regardless of its parts.
 func (u *Usage) add(v Usage) {
 	u.Input += v.Input
 	u.Output += v.Output

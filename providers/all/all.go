@@ -27,7 +27,7 @@ type entry struct {
 	name string
 	// key is the environment variable of the credential; empty if it takes none.
 	key string
-	// optional says that it may go without.
+	// optional reports that it may go without.
 	optional bool
 	// version is that of the wire's codec.
 	version string
@@ -103,7 +103,7 @@ func Keys() map[string]string {
 }
 
 // KeyOptional reports whether a provider may be asked without a key: a server of
-// one's own, or one that finds credentials elsewhere.
+// a custom server, or one that finds credentials elsewhere.
 func KeyOptional(provider string) bool {
 	return slices.ContainsFunc(entries(), func(e entry) bool { return e.name == provider && e.optional })
 }
@@ -134,7 +134,7 @@ func compatible(o providers.Options) (providers.Model, error) {
 	return openai.New(o)
 }
 
-// simulated speaks a wire to the simulator's address under a name of its own.
+// simulated speaks a wire to the simulator's address under its own name.
 func simulated(name, base string, wire providers.Factory) providers.Factory {
 	return func(o providers.Options) (providers.Model, error) {
 		if o.Provider == "" {

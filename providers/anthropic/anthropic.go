@@ -18,14 +18,14 @@ const Version = "anthropic-messages/1"
 const (
 	publicBase = "https://api.anthropic.com/v1"
 	apiVersion = "2023-06-01"
-	// vertexVersion stands in the body: "Claude on Vertex AI", docs.claude.com.
+	// vertexVersion is in the body: "Claude on Vertex AI", docs.claude.com.
 	vertexVersion = "vertex-2023-10-16"
 )
 
 // New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
-// key, nor does a client with a transport of its own, which may replay or sign.
+// key, nor does a client with its own transport, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
 	return wire.NewModel(wire.Dialect{
 		Name: "anthropic", Base: publicBase, KeyName: "ANTHROPIC_API_KEY",

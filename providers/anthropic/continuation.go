@@ -26,7 +26,7 @@ func keep(b *wire.Builder, blocks []json.RawMessage) {
 
 // replayed returns the blocks of a message's continuation, whole if they say
 // what the message says. Otherwise the message was changed, and they are the
-// thinking alone, to stand before text and calls. Nothing comes of a foreign one.
+// thinking alone, to precede text and calls. A foreign one is ignored.
 func replayed(m providers.Message) (parts []any, whole bool) {
 	var c continuation
 	if len(m.Continuation) == 0 || wire.Unmarshal(m.Continuation, &c) != nil {

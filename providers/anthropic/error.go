@@ -32,5 +32,5 @@ func kindOf(f wire.Fault) fault.Kind {
 	case f.Status >= 300:
 		return "" // the status says the rest
 	}
-	return fault.Overloaded // api_error and what is unknown, told in a 200
+	return fault.Overloaded // api_error and what is unknown, reported with status 200
 }

@@ -41,7 +41,7 @@ type source struct {
 type writer struct {
 	messages []message
 	warnings []string
-	// results says that the last message holds the results of tools.
+	// results reports that the last message holds the results of tools.
 	results bool
 }
 
@@ -125,7 +125,7 @@ func (w *writer) call(c providers.ToolCall) part {
 	return part{Type: "tool_use", ID: toolID(c.ID), Name: c.Name, Input: input}
 }
 
-// invalid wraps arguments that are no object, as the documentation says under
+// invalid wraps arguments that are not an object, as the documentation describes under
 // "Fine-grained tool streaming".
 func invalid(args string) json.RawMessage {
 	text, _ := encoded(struct { // strings always encode

@@ -118,7 +118,7 @@ func LeaveOut(b *wire.Builder, kind string) {
 	}
 }
 
-// input sets the arguments of a call; null is none.
+// input sets the arguments of a call; null means no arguments.
 func (bl block) input(c *wire.ToolCall) {
 	if string(bl.Input) != "null" {
 		c.Args(string(bl.Input))
@@ -137,7 +137,7 @@ func finish(b *wire.Builder, reason string, details *stopDetails) {
 	}
 }
 
-// words are the text of a JSON string; "" for anything else, which err tells unless
+// words are the text of a JSON string; "" for anything else, which err reports unless
 // it is null.
 type words struct {
 	text string
@@ -152,7 +152,7 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	case raw[0] == '"':
 		w.text, w.err = wire.Unquote(raw)
 	case string(raw) != "null":
-		w.err = errors.New("the text is none")
+		w.err = errors.New("the text is not a string")
 	}
 	return nil
 }

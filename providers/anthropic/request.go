@@ -51,7 +51,7 @@ func newRequest(call providers.Call) (request, []string) {
 	return r, append(append(warnings, more...), r.offer(call)...)
 }
 
-// refusesTemperature says whether a model is of the families that answer 400
+// refusesTemperature reports whether a model is of the families that answer 400
 // to any temperature.
 func refusesTemperature(model string) bool {
 	for _, family := range []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-fable-5"} {

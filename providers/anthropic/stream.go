@@ -52,7 +52,7 @@ type piece struct {
 // over, as the documentation asks.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if f.Data == "[DONE]" {
-		return false, nil // some gateways add it; it does not stand for message_stop
+		return false, nil // some gateways add it; it does not replace message_stop
 	}
 	if f.Event == "error" {
 		fault := wire.ReadFault([]byte(f.Data))
@@ -165,7 +165,7 @@ func (d *decoder) piece(index int, kind string) *piece {
 	return p
 }
 
-// add folds a delta into its block. Text and thinking whose block was not begun
+// add folds a delta into its block. Text and thinking whose block was not started
 // begin one; input without a tool is an error. What does not suit its block is of
 // a kind we do not read.
 func (d *decoder) add(b *wire.Builder, index int, t delta) error {
@@ -189,7 +189,7 @@ func (d *decoder) add(b *wire.Builder, index int, t delta) error {
 		}
 	case "input_json_delta":
 		if p == nil || p.kind == "text" || p.kind == "thinking" {
-			return fmt.Errorf("decode event: content block %d is no tool to take input", index)
+			return fmt.Errorf("decode event: content block %d is not a tool call, so it cannot take input", index)
 		}
 		p.text.WriteString(t.PartialJSON)
 		if p.call != nil {

@@ -91,7 +91,7 @@ func inputSchema(schema json.RawMessage) (json.RawMessage, []string) {
 		changed = true
 	}
 	var properties map[string]json.RawMessage
-	_ = wire.Unmarshal(fields["properties"], &properties) // none are none
+	_ = wire.Unmarshal(fields["properties"], &properties) // an error leaves properties empty
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !propertyName.MatchString(name) {
 			problems = append(problems, fmt.Sprintf("the provider may refuse the schema: property %.80q", name))

@@ -25,7 +25,7 @@ import (
 type Exchange struct {
 	// Name says where it is recorded, such as "file.yaml#3".
 	Name string
-	// Provider is whom it asks, where the recording says so; else the address tells.
+	// Provider is whom it asks, where the recording says so; else it follows from the address.
 	Provider string
 	Method   string
 	URL      string
@@ -33,7 +33,7 @@ type Exchange struct {
 	Status   int
 	Header   http.Header
 	Body     []byte
-	// Failed says that the transport failed before the end of the body.
+	// Failed reports that the transport failed before the end of the body.
 	Failed bool
 	// Day is that of the prices: when it was recorded. The zero time means that of the
 	// reply's Date header, or else of the price table.

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// hosts are parts of host names that tell which dialect of a wire is spoken, where
+// hosts are parts of host names that identify the dialect of a wire, where
 // the public address of the OpenAI dialects does not.
 var hosts = []struct{ part, name string }{
 	{"azure.com", "azure"}, {"azuredatabricks.net", "databricks"}, {"databricks.com", "databricks"}, {"snowflakecomputing.com", "snowflake"},
@@ -49,7 +49,7 @@ func routeOf(provider, method, address string, body []byte) route {
 	where, query, _ := strings.Cut(address, "?")
 	_, rest, ok := strings.Cut(where, "://")
 	if !ok {
-		rest = where // a placeholder stands for the host
+		rest = where // a placeholder represents the host
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	var asked struct {

@@ -86,7 +86,7 @@ func path(call providers.Call) string {
 	return "/model/" + strings.ReplaceAll(url.QueryEscape(call.Model), "+", "%20") + operation
 }
 
-// live says whether requests really leave.
+// live reports whether requests really leave.
 func live(c *http.Client) bool {
 	if c == nil {
 		return true
@@ -128,7 +128,7 @@ func configuredRegion() string {
 	return shared.Region
 }
 
-// inTheClear says whether what is sent to base can be read on the way.
+// inTheClear reports whether what is sent to base can be read on the way.
 func inTheClear(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" {

@@ -34,7 +34,7 @@ func (r *reasoning) add(text, signature string, redacted []byte) {
 	r.Text.Signature += signature
 }
 
-// carried is the form of a continuation: the name tells it from those of other
+// carried is the form of a continuation: the name distinguishes it from those of other
 // wires.
 type carried struct {
 	Blocks []*reasoning `json:"bedrock_reasoning"`

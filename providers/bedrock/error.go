@@ -27,7 +27,7 @@ var kinds = map[string]fault.Kind{
 	"validation": fault.InvalidRequest, "validationerror": fault.InvalidRequest,
 }
 
-// kindOf names the class of a fault. Its type stands in a header of the answer,
+// kindOf names the class of a fault. Its type is in a header of the answer,
 // or in that of a streamed exception; what a ValidationException is about shows
 // only in the message.
 func kindOf(f wire.Fault) fault.Kind {
@@ -52,7 +52,7 @@ func kindOf(f wire.Fault) fault.Kind {
 	case f.Status >= 300:
 		return "" // the status says the rest
 	}
-	return fault.Overloaded // unknown, told in a 200
+	return fault.Overloaded // unknown, reported with status 200
 }
 
 // typeOf is the type of a fault, comparable: the services write

@@ -22,7 +22,7 @@ var eventStream = wire.Framing{Media: "application/vnd.amazon.eventstream", Star
 // messages.
 const streamEnd = ":end"
 
-// startsMessage knows a message by its length, of which the first of four bytes
+// startsMessage recognises a message by its length, of which the first of four bytes
 // is zero: messages are below 16 MiB. No JSON begins so.
 func startsMessage(head []byte, _ bool) bool { return len(head) > 0 && head[0] == 0 }
 
@@ -71,7 +71,7 @@ func cutMessages(r io.Reader, limit int, f func(wire.Frame) error) error {
 	}
 }
 
-// handOn tells events from faults.
+// handOn separates events from faults.
 func handOn(m eventstream.Message, f func(wire.Frame) error) error {
 	header := func(name string) string {
 		if v := m.Headers.Get(name); v != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // The bodies of InvokeModel and InvokeModelWithResponseStream are the models' own
-// and told apart by their shape (User Guide, "Inference request parameters and
+// and distinguished by their shape (User Guide, "Inference request parameters and
 // response fields for foundation models"). This wire asks for none, but reads
 // them: gateways hand them on, and recordings hold them.
 
@@ -81,7 +81,7 @@ type completion struct {
 	reasons
 }
 
-// invoked reads a whole body that is no reply of Converse.
+// invoked reads a whole body that is not a reply of Converse.
 func (d *decoder) invoked(b *wire.Builder, body []byte) error {
 	var v invoked
 	if err := wire.Unmarshal(body, &v); err != nil {
@@ -97,7 +97,7 @@ func (d *decoder) invoked(b *wire.Builder, body []byte) error {
 			return &f
 		}
 		d.settle(b)
-		return errors.New("decode reply: no output, nor the shape of a known model")
+		return errors.New("decode reply: no output and not the shape of a known model")
 	}
 	d.settle(b)
 	return nil

@@ -21,7 +21,7 @@ type response struct {
 	ending
 }
 
-// ending is what both a whole reply and the metadata of a stream tell.
+// ending is the data that a whole reply and the metadata of a stream have in common.
 type ending struct {
 	StopReason  string          `json:"stopReason"`
 	Usage       json.RawMessage `json:"usage"`
@@ -53,7 +53,7 @@ type toolBlock struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// ours says whether the caller is to run the tool: those of the type
+// ours reports whether the caller is to run the tool: those of the type
 // server_tool_use run at the service.
 func (t *toolBlock) ours() bool { return t.Type != "server_tool_use" }
 
@@ -130,7 +130,7 @@ func (d *decoder) block(b *wire.Builder, c content) {
 	}
 }
 
-// end reads what stands beside the message.
+// end reads what is beside the message.
 func (d *decoder) end(b *wire.Builder, e ending) {
 	finish(b, e.StopReason)
 	d.account(b, e)

@@ -108,7 +108,7 @@ func (r *request) infer(call providers.Call) {
 }
 
 // add adds a message. Roles must alternate, and the results of one turn's calls
-// must stand in one message: those of one role are put together (User Guide,
+// must be in one message: those of one role are put together (User Guide,
 // "Use a tool to complete an Amazon Bedrock model response").
 func (r *request) add(at int, m providers.Message) {
 	role, blocks := m.Role, r.blocks(m)
@@ -126,7 +126,7 @@ func (r *request) add(at int, m providers.Message) {
 	r.Messages = append(r.Messages, message{Role: role, Content: blocks})
 }
 
-// blocks is the content of a message. Signed reasoning stands first.
+// blocks is the content of a message. Signed reasoning is first.
 func (r *request) blocks(m providers.Message) []block {
 	if m.Role == providers.RoleTool {
 		result := &toolResult{ID: m.CallID}
@@ -209,13 +209,13 @@ func (r *request) input(c providers.ToolCall) json.RawMessage {
 	return text
 }
 
-// takesStatus says whether the model takes the status of a failed tool: Claude and
-// Nova do (API Reference, "ToolResultBlock"). What an ARN stands for is not known.
+// takesStatus reports whether the model takes the status of a failed tool: Claude and
+// Nova do (API Reference, "ToolResultBlock"). What an ARN represents is not known.
 func (r *request) takesStatus() bool {
 	return slices.ContainsFunc([]string{"claude", "nova", "arn:"}, func(part string) bool { return strings.Contains(r.model, part) })
 }
 
-// refusesTemperature says whether a model is of the families of Claude that
+// refusesTemperature reports whether a model is of the families of Claude that
 // answer 400 to any temperature.
 func refusesTemperature(model string) bool {
 	for _, family := range []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-fable-5"} {

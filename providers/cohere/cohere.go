@@ -24,7 +24,7 @@ const publicBase = "https://api.cohere.com/v2"
 // New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
-// key, nor does a client with a transport of its own, which may replay or sign.
+// key, nor does a client with its own transport, which may replay or sign.
 // What the API has besides, such as thinking or documents, is asked for through
 // Options.Extra.
 func New(o providers.Options) (providers.Model, error) {
@@ -36,7 +36,7 @@ func New(o providers.Options) (providers.Model, error) {
 	}, o, modes, exchange)
 }
 
-// A forced tool is the only one on offer.
+// A forced tool is the only available one.
 var modes = []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
 
 func exchange(call providers.Call) wire.Exchange {

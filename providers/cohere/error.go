@@ -7,7 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// kindOf names the class of a fault. Cohere tells no codes, only a status and a
+// kindOf names the class of a fault. Cohere returns no codes, only a status and a
 // message (docs.cohere.com/reference/errors); ERROR and TIMEOUT are reasons of an
 // ending.
 func kindOf(f wire.Fault) fault.Kind {
@@ -37,5 +37,5 @@ func kindOf(f wire.Fault) fault.Kind {
 	case f.Says("timeout", "timed out"):
 		return fault.TimedOut
 	}
-	return fault.Overloaded // the provider's own failure, told in a 200
+	return fault.Overloaded // the provider's own failure, reported with status 200
 }

@@ -15,7 +15,7 @@ type responseFormat struct {
 	JSONSchema json.RawMessage `json:"json_schema,omitempty"`
 }
 
-// tool is a function on offer.
+// tool is an available function.
 type tool struct {
 	Type     string   `json:"type"`
 	Function function `json:"function"`
@@ -65,7 +65,7 @@ func (r *request) ask(f *providers.Format) []string {
 }
 
 // offer puts the tools into the request. The API can demand a call, but not name
-// the tool: then it is the only one on offer.
+// the tool: then it is the only available one.
 func (r *request) offer(call providers.Call) (warnings []string) {
 	if len(call.Tools) == 0 {
 		return nil

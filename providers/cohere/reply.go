@@ -50,7 +50,7 @@ type newCall struct {
 	} `json:"function"`
 }
 
-// read says whether a call is of the one kind that is read, and names it if not.
+// read reports whether a call is of the one kind that is read, and names it if not.
 func (c newCall) read(b *wire.Builder) bool {
 	if c.Type == "" || c.Type == "function" {
 		return true

@@ -83,7 +83,7 @@ func newRequest(call providers.Call) (r request, warnings []string, problem stri
 	return r, warnings, ""
 }
 
-// newMessage makes one message. Each tool's result is a message of its own.
+// newMessage makes one message. Each tool's result is its own message.
 func newMessage(m providers.Message) message {
 	sent := message{Role: m.Role, Content: wire.Said(m)}
 	switch m.Role {

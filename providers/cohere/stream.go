@@ -39,7 +39,7 @@ type delta struct {
 // known say nothing of what is read here.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if f.Data == "[DONE]" {
-		return false, nil // some gateways add it; it does not stand for message-end
+		return false, nil // some gateways add it; it does not replace message-end
 	}
 	var e event
 	if err := wire.Unmarshal([]byte(f.Data), &e); err != nil {

@@ -25,7 +25,7 @@ type counts struct {
 	Classifications wire.Count  `json:"classifications"`
 }
 
-// hasTokens says whether there are tokens among the counts.
+// hasTokens reports whether there are tokens among the counts.
 func (c *counts) hasTokens() bool { return c != nil && (c.Input != nil || c.Output != nil) }
 
 // fields account for the numbers of a usage object.

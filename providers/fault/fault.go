@@ -40,10 +40,10 @@ type Error struct {
 	RequestID     string
 	// RetryAfter is the provider's advice; 0 if none was given.
 	RetryAfter time.Duration
-	// Permanent says that the same request will not do better later, although the
+	// Permanent reports that the same request will not do better later, although the
 	// kind suggests it: a request larger than its limit, or the provider saying so.
 	Permanent bool
-	// Partial says that part of the reply had come.
+	// Partial reports that part of the reply had come.
 	Partial bool
 	// Attempts is how often the request was sent; 0 means once, by a Model that
 	// does not retry.

@@ -41,7 +41,7 @@ const (
 )
 
 // readFault reads an error: alone, in a list of one, or as an event. Its type is
-// the most precise word that is told.
+// the most precise word in the error.
 func readFault(body []byte) wire.Fault {
 	if data, ok := bytes.CutPrefix(bytes.TrimSpace(body), []byte("data:")); ok {
 		body = data
@@ -55,7 +55,7 @@ func readFault(body []byte) wire.Fault {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			f.RetryAfter = wait
 		}
-		// Without a code the status is all that tells the class.
+		// Without a code, only the status determines the class.
 		if precise := d.word(); precise != "" && f.Code != "" && f.Type != dailyQuota && f.Type != zeroQuota {
 			f.Type = precise
 		}
@@ -90,7 +90,7 @@ func (d detail) word() string {
 	return d.Reason
 }
 
-// daily knows the names of quotas for a day, such as
+// daily matches the names of quotas for a day, such as
 // GenerateRequestsPerDayPerProjectPerModel-FreeTier.
 func daily(quota string) bool {
 	return strings.Contains(strings.ReplaceAll(strings.ToLower(quota), "_", ""), "perday")
@@ -116,7 +116,7 @@ func kindOf(f wire.Fault) fault.Kind {
 	return kindOfStatus(f)
 }
 
-// kindOfStatus serves errors without a code, told in a 200.
+// kindOfStatus serves errors without a code, reported with status 200.
 func kindOfStatus(f wire.Fault) fault.Kind {
 	switch {
 	case f.Is("INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"):

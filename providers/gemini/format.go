@@ -14,7 +14,7 @@ type tool struct {
 	Functions []function `json:"functionDeclarations"`
 }
 
-// function takes JSON Schema in a field of its own: see FunctionDeclaration
+// function takes JSON Schema in its own field: see FunctionDeclaration
 // (ai.google.dev/api/caching).
 type function struct {
 	Name        string          `json:"name"`
@@ -103,6 +103,6 @@ func loose(what string, schema json.RawMessage) []string {
 	return []string{what + ": the provider does not enforce all of the schema: " + strings.Join(problems, "; ")}
 }
 
-// signs says whether a model is of the third generation, which demands the
+// signs reports whether a model is of the third generation, which demands the
 // signatures of its calls and takes formats beside tools.
 func signs(model string) bool { return strings.Contains(model, "gemini-3") }

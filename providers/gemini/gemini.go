@@ -21,7 +21,7 @@ const publicBase = "https://generativelanguage.googleapis.com/v1beta"
 // New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
-// key, nor does a client with a transport of its own, which may replay or sign.
+// key, nor does a client with its own transport, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
 	return With(wire.Dialect{
 		Name: "gemini", Base: publicBase, KeyName: "GEMINI_API_KEY",
@@ -29,7 +29,7 @@ func New(o providers.Options) (providers.Model, error) {
 	}, o)
 }
 
-// With makes a model that speaks this wire in a dialect of its own: its address
+// With makes a model that speaks this wire in its own dialect: its address
 // and its credential. What the wire knows of errors is filled in.
 func With(d wire.Dialect, o providers.Options) (providers.Model, error) {
 	d.Kind, d.Fault = kindOf, readFault

@@ -67,7 +67,7 @@ func (p part) into(b *wire.Builder) {
 	}
 }
 
-// kept are the parts that must go back if the conversation goes on. Signatures
+// kept are the parts that must go back if the conversation continues. Signatures
 // belong to the very part they came with, and parts with one are not merged:
 // see "Thought signatures" (ai.google.dev/gemini-api/docs/thought-signatures).
 type kept struct {
@@ -95,7 +95,7 @@ func (k *kept) add(p part) {
 	}
 }
 
-// continued is the form of a Continuation; the name tells it from foreign ones.
+// continued is the form of a Continuation; the name distinguishes it from foreign ones.
 type continued struct {
 	Parts []json.RawMessage `json:"gemini_parts"`
 }

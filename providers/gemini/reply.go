@@ -88,10 +88,10 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 }
 
 // Frame implements wire.Decoder. Older models finish in every chunk: what the
-// last one says holds, and only the stream's own end is the end.
+// last value counts, and only the stream's own end is the end.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if f.Data == "[DONE]" {
-		return false, nil // some gateways add it; it does not stand for the last chunk
+		return false, nil // some gateways add it; it does not replace the last chunk
 	}
 	var r response
 	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {

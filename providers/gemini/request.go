@@ -69,7 +69,7 @@ func (c config) given() bool {
 	return c.MaxTokens != 0 || c.Temperature != nil || c.Seed != nil || len(c.Stop) > 0 || c.MIME != ""
 }
 
-// foreignSignature stands for the signature of a call that another model made,
+// foreignSignature represents the signature of a call that another model made,
 // where Gemini 3 demands one: the base64 of skip_thought_signature_validator.
 // See "Thought signatures" (ai.google.dev/gemini-api/docs/thought-signatures).
 const foreignSignature = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
@@ -79,12 +79,12 @@ type conversation struct {
 	list []content
 	// calls are those made so far, by the ID of the reply. Theirs is what the
 	// provider gave, and is sent back; one that was made up, here or elsewhere, is
-	// not: Vertex AI's v1 refuses the field. Without it the order tells.
+	// not: Vertex AI's v1 refuses the field. Without it, the order identifies the call.
 	calls map[string]functionCall
-	// results says that the last content holds results of tools, to which the
+	// results reports that the last content holds results of tools, to which the
 	// others of the same turn belong.
 	results bool
-	// sign says that foreign calls need a signature.
+	// sign reports that foreign calls need a signature.
 	sign bool
 }
 
@@ -159,7 +159,7 @@ func (c *conversation) assistant(m providers.Message) {
 	}
 }
 
-// arguments are those of a call: an object, whatever the model wrote.
+// arguments are those of a call, always as an object.
 func arguments(text string) json.RawMessage {
 	var object map[string]json.RawMessage
 	if wire.Unmarshal([]byte(text), &object) == nil && object != nil {

@@ -65,7 +65,7 @@ func details(name, whole string) []wire.UsageField {
 func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // addUsage keeps a usage object. Each chunk of a stream brings one that counts
-// all so far: the last one holds.
+// all so far: the last one counts.
 func addUsage(b *wire.Builder, raw json.RawMessage) {
 	b.Usage(raw, fields, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		u, ok, err := readUsage(raw)

@@ -5,7 +5,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// kindOf names the class of a fault. The server tells no codes: {"error": text},
+// kindOf names the class of a fault. The server returns no codes: {"error": text},
 // also as a line in the middle of a stream whose status was 200 (docs.ollama.com/api/errors).
 func kindOf(f wire.Fault) fault.Kind {
 	switch {
@@ -26,5 +26,5 @@ func kindOf(f wire.Fault) fault.Kind {
 	case f.Says("timed out", "timeout"):
 		return fault.TimedOut
 	}
-	return fault.Overloaded // the runner failed, told in a 200
+	return fault.Overloaded // the runner failed, reported with status 200
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // response is what is read of a body, or of one line of a stream. The text of
-// /api/chat stands in message, that of /api/generate at top level.
+// /api/chat is in message, that of /api/generate at top level.
 type response struct {
 	Model    string  `json:"model"`
 	Message  *answer `json:"message"`
@@ -82,7 +82,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	return d.add(b, r, []byte(f.Data))
 }
 
-// add folds one document. done says that it is the last.
+// add folds one document. done reports that it is the last.
 func (d *decoder) add(b *wire.Builder, r response, document []byte) (done bool, err error) {
 	if r.Model != "" {
 		b.Reply.Model = r.Model
@@ -123,7 +123,7 @@ func (d *decoder) think(b *wire.Builder, s string) {
 	d.thinking.WriteString(s)
 }
 
-// end reads what stands in the last document only. Servers before 0.1.38 give no
+// end reads what is in the last document only. Servers before 0.1.38 give no
 // reason. Calls come with the reason stop.
 func (d *decoder) end(b *wire.Builder, r response) {
 	b.Reply.FinishRaw = r.DoneReason

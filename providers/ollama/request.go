@@ -22,7 +22,7 @@ type request struct {
 	Format  json.RawMessage `json:"format,omitempty"`
 }
 
-// message is one message. Older servers know no ids of calls and pass over them.
+// message is one message. Older servers ignore the ids of calls.
 type message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -51,7 +51,7 @@ type options struct {
 	Stop        []string `json:"stop,omitempty"`
 }
 
-// tool is a function on offer.
+// tool is an available function.
 type tool struct {
 	Type     string   `json:"type"`
 	Function toolSpec `json:"function"`

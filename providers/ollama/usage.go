@@ -35,7 +35,7 @@ var fields = wire.NewFields(
 func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. prompt_eval_count is left out when the prompt was in the
-// server's cache: half a report is none, but what is known is kept. There are no
+// server's cache: an incomplete report does not count as usage, but its counts are kept. There are no
 // classes of tokens besides the two; eval_count includes thinking. The counts have
 // no object of their own: RawUsage collects them, numbers as they came.
 func (m metrics) count(b *wire.Builder) {

@@ -31,7 +31,7 @@ func (c calledCustom) calledFunction() calledFunction { return calledFunction{c.
 
 func (c calledCustom) text() string { return c.calledFunction().text() }
 
-// place is the index of a call, counted from 1; 0 is none, as is what is not an index,
+// place is the index of a call, counted from 1; 0 means no index, as does what is not an index,
 // such as -1.
 type place int
 
@@ -48,7 +48,7 @@ type calledFunction struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// word is a text that some servers write as a number; anything else is none.
+// word is a text that some servers write as a number; anything else is ignored.
 type word string
 
 // UnmarshalJSON never fails.
@@ -75,8 +75,8 @@ func (f calledFunction) text() string {
 	return args
 }
 
-// listed reads the calls of a message. A list of another form holds none; one
-// call may stand without its list.
+// listed reads the calls of a message. A list of another form has no calls; one
+// call may occur without a list.
 func (m *answer) listed(b *wire.Builder) []toolCall {
 	var calls []toolCall
 	switch raw := m.ToolCalls; {
@@ -195,7 +195,7 @@ func (o *openCalls) add(c *openCall, index place) {
 	o.last = c
 }
 
-// isOver says whether a piece begins another call although its index is that of
+// isOver reports whether a piece begins another call although its index is that of
 // o: servers send parallel calls under one index, or under none.
 func (o *openCall) isOver(c toolCall, args string) bool {
 	name := c.Function.Name
@@ -211,7 +211,7 @@ func (o *openCall) isOver(c toolCall, args string) bool {
 	return another && o.json.whole() && strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
-// repeats says whether a piece repeats a call that is complete.
+// repeats reports whether a piece repeats a call that is complete.
 func (o *openCall) repeats(c toolCall, args string) bool {
 	return c.ID != "" && string(c.ID) == o.ID && o.json.whole() && args == o.args.String()
 }
@@ -254,5 +254,5 @@ func (s *shape) add(text string) {
 	}
 }
 
-// whole says whether an object has come to its end.
+// whole reports whether an object has come to its end.
 func (s *shape) whole() bool { return s.begun && s.depth == 0 && !s.quoted }

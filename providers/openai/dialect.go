@@ -12,11 +12,11 @@ type Dialect struct {
 	// Name is the provider's name in the ledger and in errors.
 	Name string
 	// Base is the public address, up to and including the version segment, in which
-	// {region} stands for Options.Region. Empty means there is none: Options.BaseURL
+	// {region} represents Options.Region. Empty means there is none: Options.BaseURL
 	// is then required.
 	Base string
 	// Key is the environment variable that holds the key; Keyless says that none is
-	// needed, as with servers on one's own machine.
+	// needed, as with servers on the user's machine.
 	Key     string
 	Keyless bool
 	// KeyHeader carries the key as it is; empty means Authorization: Bearer.
@@ -36,14 +36,14 @@ type Dialect struct {
 	Keeps []string
 	// Codes are the classes of the service's own error codes.
 	Codes map[string]fault.Kind
-	// ReasoningApart says that completion_tokens does not count reasoning, whether
+	// ReasoningApart reports that completion_tokens does not count reasoning, whether
 	// total_tokens does or not.
 	ReasoningApart bool
-	// Searches says that a reply with citations took a search that has a fee.
+	// Searches reports that a reply with citations took a search that has a fee.
 	Searches bool
-	// ShortIDs says that ids of calls must be nine letters or digits.
+	// ShortIDs reports that ids of calls must be nine letters or digits.
 	ShortIDs bool
-	// Alternate says that two user messages in a row are refused: they are sent as one.
+	// Alternate reports that two user messages in a row are refused: they are sent as one.
 	Alternate bool
 }
 
@@ -67,7 +67,7 @@ const (
 	LogProbs    Feature = "logprobs"
 	Tools       Feature = "tools"
 	ToolChoice  Feature = "tool choice"        // any but auto
-	NamedChoice Feature = "choice of one tool" // the tool alone is then on offer
+	NamedChoice Feature = "choice of one tool" // only that tool is then available
 	Serial      Feature = "serial"             // parallel_tool_calls
 	Images      Feature = "image"
 	ImageURLs   Feature = "image URL"
@@ -76,10 +76,10 @@ const (
 	StreamUsage Feature = "stream_options" // usage comes unasked, no warning
 )
 
-// region stands in Base for the region.
+// region is the placeholder of the region in Base.
 const region = "{region}"
 
-// lacks says whether the service does not take a feature.
+// lacks reports whether the service does not take a feature.
 func (d Dialect) lacks(f Feature) bool { return slices.Contains(d.Lacks, f) }
 
 // modelLacks is what a model does not take although its service does.
@@ -99,7 +99,7 @@ func (d Dialect) modelLacks(model string) []Feature {
 	return nil
 }
 
-// reasons says whether a model is of OpenAI's reasoning families, o1, o3, o4
+// reasons reports whether a model is of OpenAI's reasoning families, o1, o3, o4
 // and gpt-5, chat variants excepted: those refuse max_tokens, temperature, stop
 // and logprobs. A vendor in front, as in openai/o3, is overlooked. Every other model,
 // known or not, gets the classic fields, which compatible servers understand.

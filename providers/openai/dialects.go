@@ -107,7 +107,7 @@ func platforms() []Dialect {
 	}
 }
 
-// placed are the servers without one public address: of an account, or of one's own.
+// placed are the servers without one public address: of an account, or self-hosted.
 func placed() []Dialect {
 	return []Dialect{
 		{ // learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: base_url is https://NAME.openai.azure.com/openai/v1

@@ -66,7 +66,7 @@ func (c *choice) fault() *wire.Fault {
 // OpenRouter calls errors.
 var modelsOwn = []string{"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
 
-// spent says whether money or an allowance is used up, or a request is larger
+// spent reports whether money or an allowance is used up, or a request is larger
 // than its limit: waiting a moment does not help. Each vendor has its own words.
 func spent(f wire.Fault) bool {
 	return f.Is("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits", "quota_exceeded") ||
@@ -76,7 +76,7 @@ func spent(f wire.Fault) bool {
 		) || (f.Status == 429 || f.Status == 413) && f.Says("request too large for") // OpenAI, Groq: over the limit by itself
 }
 
-// tooLong says whether the prompt does not fit, in the words of OpenAI, Mistral,
+// tooLong reports whether the prompt does not fit, in the words of OpenAI, Mistral,
 // DeepSeek, xAI, Text Generation Inference, Cohere, llama.cpp, vLLM, Ollama,
 // Google, Anthropic, Bedrock, Databricks, Fireworks, Cerebras and Moonshot.
 func tooLong(f wire.Fault) bool {

@@ -35,7 +35,7 @@ type jsonSchema struct {
 	Strict bool            `json:"strict"`
 }
 
-// tool is a function on offer.
+// tool is an available function.
 type tool struct {
 	Type     string   `json:"type"`
 	Function function `json:"function"`
@@ -102,7 +102,7 @@ func (r *draft) offer(call providers.Call) {
 		return
 	}
 	if call.Choice.Kind == providers.ChoiceNone && r.dialect.lacks(ToolChoice) {
-		return // what is not on offer is not called
+		return // an unavailable tool is not called
 	}
 	for _, t := range call.Tools {
 		schema := t.Schema

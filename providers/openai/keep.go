@@ -15,7 +15,7 @@ const (
 
 // continuation is what goes back with an assistant's message that has calls.
 type continuation struct {
-	Wire             string            `json:"wire"` // tells ours from those of other wires
+	Wire             string            `json:"wire"` // distinguishes ours from those of other wires
 	ReasoningContent string            `json:"reasoning_content,omitempty"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 	ExtraContent     json.RawMessage   `json:"extra_content,omitempty"`
@@ -82,7 +82,7 @@ func (k *keeper) addDetails(raw json.RawMessage) {
 		return
 	}
 	for _, piece := range list {
-		// Pieces follow each other: only the last entry can go on.
+		// Pieces follow each other: only the last entry can continue.
 		var at *detail
 		if n := len(k.details); n > 0 && k.details[n-1].continues(piece) {
 			at = k.details[n-1]

@@ -146,7 +146,7 @@ func asParts(content any) []part {
 }
 
 // callID is the id to send: calls that others answered may have ids which a
-// service with a form of its own refuses.
+// service with a stricter form refuses.
 func (r *draft) callID(id string) string {
 	if !r.dialect.ShortIDs || len(id) == 9 && strings.IndexFunc(id, notAlphanumeric) < 0 {
 		return id

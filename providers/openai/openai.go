@@ -20,7 +20,7 @@ const Version = "openai-chat/1"
 // New makes a model of the provider. It fails with a *fault.Error of kind
 // auth when the public address is asked without a key, and of kind
 // invalid_request when the base URL is not usable. A custom address needs no
-// key, nor does a client with a transport of its own, which may replay or sign.
+// key, nor does a client with its own transport, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
 	return Factory(Dialect{Name: "openai", Base: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Searches: true})(o)
 }
@@ -48,7 +48,7 @@ func Factory(d Dialect) providers.Factory {
 	}
 }
 
-// plainRegion says whether a region can stand in a host name.
+// plainRegion reports whether a region can stand in a host name.
 func plainRegion(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

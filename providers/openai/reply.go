@@ -120,8 +120,8 @@ func (r response) first() *choice {
 	return nil
 }
 
-// about reads what stands beside the choices. Of several usages the last counts
-// that tells both sides.
+// about reads what is beside the choices. Of several usages the last counts
+// that reports both sides.
 func (d *decoder) about(b *wire.Builder, r response) {
 	b.Reply.Model = cmp.Or(b.Reply.Model, r.Model)
 	b.Reply.RequestID = cmp.Or(b.Reply.RequestID, r.RequestID, r.ID)
@@ -178,7 +178,7 @@ func (d *decoder) keep(b *wire.Builder) {
 	}
 }
 
-// finish takes the word for why the model stopped; an empty one is none.
+// finish takes the word for why the model stopped; an empty one is ignored.
 func finish(b *wire.Builder, word string) {
 	if word == "" {
 		return

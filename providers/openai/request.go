@@ -73,7 +73,7 @@ func newRequest(d Dialect, call providers.Call) (request, []string) {
 	return r.request, r.warnings
 }
 
-// takes says whether a feature may be sent, and warns if not.
+// takes reports whether a feature may be sent, and warns if not.
 func (r *draft) takes(f Feature) bool {
 	switch {
 	case r.dialect.lacks(f):

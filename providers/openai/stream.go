@@ -56,7 +56,7 @@ func (d *decoder) chunk(b *wire.Builder, c *choice) error {
 	case len(c.Text) > 0:
 		said = &answer{Content: c.Text}
 	case c.Message != nil && d.asked && !d.seen:
-		said = c.Message // all at once
+		said = c.Message // in one chunk
 	case c.Message != nil && !d.asked:
 		return errors.New("decode reply: a whole message in an event that was not asked for")
 	}

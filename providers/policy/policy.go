@@ -1,5 +1,5 @@
 // Package policy holds the sampling settings and budgets of model calls by provider and
-// task class: the built-in policy, with a file of one's own laid over it.
+// task class: the built-in policy, overridden by a policy file.
 package policy
 
 import (
@@ -17,17 +17,17 @@ import (
 // Policy holds the settings of model calls by provider and task class. It is data:
 // see Default and Parse. A Policy is not changed by its methods.
 type Policy struct {
-	// DefaultProvider and DefaultClass stand in for an empty name.
+	// DefaultProvider and DefaultClass replace an empty name.
 	DefaultProvider string `json:"default_provider"`
 	DefaultClass    string `json:"default_class"`
-	// Defaults hold for every provider and class.
+	// Defaults apply to every provider and class.
 	Defaults Defaults `json:"defaults"`
 	// Providers and Classes are the names that exist; all others are errors.
 	Providers map[string]Provider `json:"providers"`
 	Classes   map[string]Class    `json:"task_classes"`
 }
 
-// Defaults hold unless a provider or a class says otherwise.
+// Defaults apply unless a provider or a class overrides them.
 type Defaults struct {
 	// TempAction and TempReply are temperatures from 0 to 2; the second is for
 	// the class reply.
@@ -41,15 +41,15 @@ type Defaults struct {
 	MaxSeconds   int `json:"max_seconds"`
 }
 
-// Provider is what holds for one provider.
+// Provider has the settings of one provider.
 type Provider struct {
 	// Model is asked when a candidate names none; it may be empty.
 	Model string `json:"model,omitempty"`
-	// MaxTokens caps the outputs of this provider; nil means no cap of its own.
+	// MaxTokens caps the outputs of this provider; nil means no separate cap.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 }
 
-// Class is what holds for one task class. What is nil falls back to the
+// Class has the settings of one task class. What is nil falls back to the
 // policy's Defaults.
 type Class struct {
 	Temperature *float64 `json:"temp,omitempty"`
@@ -118,7 +118,7 @@ func (p Policy) Resolve(provider, class string) (Resolved, error) {
 }
 
 // Digest is the SHA-256 hex of the policy's content: equal policies have equal
-// digests, whatever file they were read from.
+// digests, regardless of the file they were read from.
 func (p Policy) Digest() string { return digest(p) }
 
 // digest hashes a value's JSON, whose object keys are sorted.

@@ -55,7 +55,7 @@ func (l *layer) find(provider, model string, at time.Time) *Entry {
 // cloud behind it.
 var snapshot = regexp.MustCompile(`^(?:(?:-preview|-exp)?[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d\d-\d{4}|\d\d-\d\d|\d{4}|\d{3}))?(?:-latest)?(?:-v\d+)?(?::\d+)?(?::\d+k)?$`)
 
-// covers says whether a model's name is the one that is priced, or a snapshot of it.
+// covers reports whether a model's name is the one that is priced, or a snapshot of it.
 // What it merely begins with or contains is another model: gpt-4o is not gpt-4. A
 // prefix that ends with a colon is a model that was tuned for the owner who follows.
 func (e *Entry) covers(model string) bool {
@@ -89,7 +89,7 @@ func undated(model string) string {
 	return model
 }
 
-// fits says whether s has a digit where form has one, and is equal elsewhere.
+// fits reports whether s has a digit where form has one, and is equal elsewhere.
 func fits(s, form string) bool {
 	for i := range len(form) {
 		if form[i] == '0' && (s[i] < '0' || s[i] > '9') || form[i] != '0' && s[i] != form[i] {

@@ -136,7 +136,7 @@ func readFees(d *document.Document, n *yaml.Node) map[key]int64 {
 	return fees
 }
 
-// count is how many of the facts hold.
+// count is how many of the facts are true.
 func count(facts ...bool) int {
 	n := 0
 	for _, f := range facts {

@@ -1,5 +1,5 @@
 // Package price says what model calls cost: the built-in table of prices, with a file of
-// one's own laid over it, prices what a reply reports (Table.Cost) and bounds what a
+// prices laid over it by the user, prices what a reply reports (Table.Cost) and bounds what a
 // request can cost before it is sent (Table.Worst). Amounts are whole nano-USD.
 package price
 
@@ -15,7 +15,7 @@ import (
 )
 
 // Table is a table of what models cost: see Default and Parse. It
-// is immutable and safe for concurrent use; the zero value knows no price.
+// is immutable and safe for concurrent use; the zero value has no prices.
 type Table struct {
 	// layers are asked in order: a file laid over the table comes first.
 	layers []*layer
@@ -25,16 +25,16 @@ type Table struct {
 type Entry struct {
 	Provider string
 	// Models are the names it is for; or else Prefix or Contains is what their
-	// names begin with or contain, but for the date or number of a snapshot.
+	// names begin with or contain, except for the date or number of a snapshot.
 	Models           []string
 	Prefix, Contains string
-	// From is the first day (UTC) it holds; zero means since ever.
+	// From is the first day (UTC) it applies; the zero time means no first day.
 	From time.Time
 	// Source says where the price was read.
 	Source string
-	// Simulated says that the price is invented: nobody pays it.
+	// Simulated reports that the price is invented: nobody pays it.
 	Simulated bool
-	// Context is the length of the model's context window in tokens; 0 is unknown.
+	// Context is the length of the model's context window in tokens; 0 means unknown.
 	Context int
 	// base are the prices of an ordinary request, tiers those of longer
 	// prompts, by rising threshold.
@@ -126,7 +126,7 @@ func (e Entry) PerMillion() (input, output, cacheRead, cacheWrite string) {
 	return usd(e.base.input), usd(e.base.output), usd(e.base.cacheRead), usd(e.base.cacheWrite)
 }
 
-// Above returns the prompt sizes in tokens beyond which other prices hold.
+// Above returns the prompt sizes in tokens beyond which other prices apply.
 func (e Entry) Above() []int64 {
 	var list []int64
 	for _, t := range e.tiers {

@@ -36,6 +36,6 @@ func (p Table) Settle(provider, model string, r *providers.Reply, at time.Time) 
 	}
 }
 
-// near says whether two costs are at most one percent apart, or a rounding of the
+// near reports whether two costs are at most one percent apart, or a rounding of the
 // reported one to a tenth of a millionth of a dollar.
 func near(a, b int64) bool { return max(a-b, b-a) <= max(max(a, b)/100, 100) }

@@ -24,7 +24,7 @@ func (p Table) Worst(provider, model string, input, output int64, at time.Time) 
 	}
 	r := e.base
 	for i := 0; ; i++ {
-		longest := input // of the prompts these rates hold for
+		longest := input // of the prompts these rates apply to
 		if i < len(e.tiers) {
 			longest = min(input, e.tiers[i].above)
 		}
@@ -50,7 +50,7 @@ const (
 	callTokens    = 1024
 	messageTokens = 64
 	toolTokens    = 256
-	// imageTokens is the most any provider counts for an image, whatever its size.
+	// imageTokens is the most any provider counts for an image, regardless of its size.
 	imageTokens = 50_000
 )
 

@@ -8,13 +8,13 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// tools are on offer in the dialogues.
+// tools are available in the dialogues.
 var tools = []providers.Tool{
 	{Name: "get_weather", Description: "The weather in a city.", Schema: []byte(`{"type":"object","properties":{"city":{"type":"string"},"n":{"type":"integer"}},"required":["city","n"],"additionalProperties":false}`)},
 	{Name: "get_time", Description: "The time."},
 }
 
-// using is a call with tools on offer whose last message is a script.
+// using is a call with available tools whose last message is a script.
 func using(lines ...string) providers.Call {
 	return with(saying(lines...), func(c *providers.Call) { c.Tools = tools })
 }

@@ -195,7 +195,7 @@ func testForcedToolCut(t *testing.T, s Subject) {
 	require.Equal(t, providers.FinishLength, got.Finish)
 }
 
-// testForcedToolOdd: replies that do not do as they were told lose nothing and
+// testForcedToolOdd: replies that do not follow the format lose nothing and
 // say so.
 func testForcedToolOdd(t *testing.T, s Subject) {
 	for name, c := range map[string]struct {

@@ -150,7 +150,7 @@ func testNoConnection(t *testing.T, s Subject) {
 	_, err := m.Call(context.Background(), call)
 	requireKind(t, err, fault.Transport)
 	done(m)
-	_, err = m.Call(context.Background(), call) // nobody listens any more
+	_, err = m.Call(context.Background(), call) // the server is closed
 	e := asError(t, err, fault.Transport)
 	require.Zero(t, e.Status)
 	require.Error(t, e.Err)

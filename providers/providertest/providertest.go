@@ -44,10 +44,10 @@ type Subject struct {
 	Skip map[string]string
 }
 
-// canary stands for the credential: it must not come out anywhere.
+// canary represents the credential: it must not appear in any output.
 const canary = "sk-canary-0123456789abcdef"
 
-// Run holds the subject to the contract.
+// Run checks the subject against the contract.
 func Run(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		name string

@@ -44,7 +44,7 @@ type Served struct {
 	Chaos       []Chaos
 	ChaosHeader string
 	// Skip names cases the dialect lacks, with the reason. A case that passes must
-	// not be named. A name stands for its streamed twin as well, should that fail.
+	// not be named. A name also skips its streamed variant, if that fails.
 	Skip map[string]string
 }
 
@@ -56,7 +56,7 @@ type Chaos struct {
 	Whole, Stream []fault.Kind
 	// Wait is the advice on when to come back; 0 demands none.
 	Wait time.Duration
-	// Paid says that the usage must come out beside the error.
+	// Paid reports that the usage must come out beside the error.
 	Paid bool
 }
 
@@ -69,10 +69,10 @@ type trialCase struct {
 // twin is the ending of the name of a case's streamed twin.
 const twin = ", streamed"
 
-// RunServed holds the wire to everything a Call can ask for, whole and streamed.
+// RunServed checks the wire for everything that a Call can contain, whole and streamed.
 func RunServed(t *testing.T, s Served) {
 	for _, name := range s.unknownSkips() {
-		t.Errorf("Skip names %q, which is no case", name)
+		t.Errorf("Skip names %q, which is not a case", name)
 	}
 	for _, c := range s.cases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func RunServed(t *testing.T, s Served) {
 	}
 }
 
-// unknownSkips are the names in Skip that are no case, sorted.
+// unknownSkips are the names in Skip that are not cases, sorted.
 func (s Served) unknownSkips() []string {
 	known := map[string]bool{}
 	for _, c := range s.cases() {
@@ -199,7 +199,7 @@ func (b *bench) serve(w http.ResponseWriter, r *http.Request) {
 	next.ServeHTTP(w, r)
 }
 
-// bend makes the server send its replies in another way from now on.
+// bend makes the server send its later replies in another way.
 func (b *bench) bend(shape func(next http.Handler) http.Handler) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

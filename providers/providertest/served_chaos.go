@@ -89,7 +89,7 @@ func requireNothingLost(t require.TestingT, calm, got providers.Reply, e *fault.
 		require.Equal(t, http.StatusOK, e.Status)
 		require.Equal(t, calm.RequestID == "", got.RequestID == "", "the request id is lost")
 	}
-	if got.Usage.Input != 0 { // of wires that tell it at the start
+	if got.Usage.Input != 0 { // of wires that report it at the start
 		require.Equal(t, calm.Usage.Input, got.Usage.Input)
 	}
 	retryable := []fault.Kind{fault.RateLimit, fault.Overloaded, fault.TimedOut, fault.Transport}

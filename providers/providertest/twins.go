@@ -70,7 +70,7 @@ func requireStream(t require.TestingT, r providers.Reply, pieces []providers.Del
 	}
 }
 
-// sameReply demands that two replies are the same but for times and ids. A
+// sameReply demands that two replies are the same except for times and ids. A
 // stream may count more than a whole reply does.
 func sameReply(t require.TestingT, want, got providers.Reply) {
 	if !want.Usage.Reported && got.Usage.Reported {

@@ -13,7 +13,7 @@ var served = map[string]string{
 	"view_image": "view_image", "view_x_video": "view_x_video",
 }
 
-// calls says whether an item is a call for us to carry out.
+// calls reports whether an item is a call for us to carry out.
 func (o outputItem) calls() bool {
 	return o.Type == "function_call" || o.Type == "custom_tool_call" && served[o.Name] == ""
 }

@@ -21,7 +21,7 @@ type textFormat struct {
 	Strict *bool           `json:"strict,omitempty"`
 }
 
-// tool is a function on offer. strict is always sent: its default here is true.
+// tool is an available function. strict is always sent: its default here is true.
 type tool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`

@@ -11,7 +11,7 @@ import (
 )
 
 // request is the body sent. Field order is fixed: equal calls give equal bytes.
-// What formats and tools add stands at the end.
+// What formats and tools add is at the end.
 type request struct {
 	Model           string      `json:"model"`
 	Instructions    string      `json:"instructions,omitempty"`

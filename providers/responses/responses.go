@@ -18,7 +18,7 @@ import (
 // Version names this codec on cassettes. It changes when requests do.
 const Version = "openai-responses/1"
 
-// dialect is what tells one server of this wire from another.
+// dialect describes how one server of this wire differs from another.
 type dialect struct {
 	// name is the provider's unless the options give one; it marks what a reply
 	// wants back, which other servers cannot read.
@@ -28,16 +28,16 @@ type dialect struct {
 	base, key string
 	// keyHeader carries the key as it is; empty means Authorization: Bearer.
 	keyHeader string
-	// requestID names a header of its own for the id of the exchange.
+	// requestID names a separate header for the id of the exchange.
 	requestID string
 	modes     []providers.Mode
-	// sealed says whether reasoning of a model comes encrypted, to be put back.
+	// sealed reports whether reasoning of a model comes encrypted, to be put back.
 	sealed func(model string) bool
 	// minOutput is the least max_output_tokens it takes.
 	minOutput int
-	// unnamed says that a tool cannot be chosen by name.
+	// unnamed reports that a tool cannot be chosen by name.
 	unnamed bool
-	// toolImages says that the answer to a call may hold images.
+	// toolImages reports that the answer to a call may hold images.
 	toolImages bool
 }
 
@@ -162,7 +162,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 // Modes implements providers.Formatter.
 func (m *model) Modes() []providers.Mode { return slices.Clone(m.modes) }
 
-// reasons says whether a model is of OpenAI's reasoning families, o1, o3, o4,
+// reasons reports whether a model is of OpenAI's reasoning families, o1, o3, o4,
 // gpt-5 and codex, chat variants excepted: those refuse a temperature, and only
 // those give encrypted reasoning. A vendor in front, as in openai/o3 and
 // openai.gpt-5, is overlooked.

@@ -111,7 +111,7 @@ func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 	return true, nil
 }
 
-// failed reads an error: of a failed response, or one that stands in the event.
+// failed reads an error: of a failed response, or one that is in the event.
 func (d *decoder) failed(b *wire.Builder, e event, data string) error {
 	if r, err := readResponse(e.Response); err == nil {
 		d.head(b, r)
@@ -175,7 +175,7 @@ func (d *decoder) add(b *wire.Builder, e event, o outputItem) *wire.ToolCall {
 	return c
 }
 
-// know keeps the call of a key; nil is one that the server carries out.
+// know stores the call of a key; nil means a call that the server runs.
 func (d *decoder) know(key string, c *wire.ToolCall) {
 	if d.calls == nil {
 		d.calls = map[string]*wire.ToolCall{}

@@ -17,7 +17,7 @@ type usage struct {
 	numbers wire.Numbers
 }
 
-// readUsage reads the usage of a response. The tier that served stands beside it.
+// readUsage reads the usage of a response. The tier that served is beside it.
 func readUsage(b *wire.Builder, raw json.RawMessage, tier string) {
 	b.Usage(raw, fields, func(raw json.RawMessage) (providers.Usage, bool, error) {
 		var u usage

@@ -24,7 +24,7 @@ type Policy struct {
 	// further one, up to Max. 0 means 1 s and 30 s.
 	Base, Max time.Duration
 	// Budget bounds the waits of one call together; a wait that does not fit is not
-	// begun. 0 means 2 min.
+	// started. 0 means 2 min.
 	Budget time.Duration
 	// Seed is the source of jitter, with the call's RequestID: equal calls wait
 	// equally long.

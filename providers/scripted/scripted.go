@@ -45,7 +45,7 @@ type Model struct {
 func New(steps []Step) *Model { return &Model{steps: steps} }
 
 // Modes implements providers.Formatter: all of them. A step's text is given as
-// it is, so it stands for whatever the mode makes the text.
+// it is, so it represents the text in the form that the mode makes of it.
 func (m *Model) Modes() []providers.Mode {
 	return []providers.Mode{providers.JSONObject, providers.JSONSchema, providers.ForcedTool}
 }

@@ -24,7 +24,7 @@ var bedrock = wire{
 }
 
 // bedrockRequest is a request. As in Gemini's, the names on the wire are those of the
-// fields but for the case of letters, which encoding/json does not look at.
+// fields except for the case of letters, which encoding/json does not look at.
 type bedrockRequest struct {
 	Messages []struct {
 		Role    string

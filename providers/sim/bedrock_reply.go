@@ -22,7 +22,7 @@ func (c completion) bedrockUsage() obj {
 	return u
 }
 
-// bedrockLatency is as the service would tell it; it depends on no clock.
+// bedrockLatency has the form of the service's value; it does not depend on a clock.
 func (c completion) bedrockLatency() obj { return obj{"latencyMs": 200 + 10*c.made()} }
 
 func (c completion) bedrockContent() []obj {

@@ -27,13 +27,13 @@ type Chaos struct {
 	// Wait is how long the server tells the client to wait; 0 if it does not, or
 	// if that depends on the wire.
 	Wait time.Duration
-	// Paid says that the failed reply tells its usage, which must not be lost.
+	// Paid reports that the failed reply tells its usage, which must not be lost.
 	Paid bool
 
 	act func(*fault)
 }
 
-// ChaosHeader asks for one Chaos by name, whatever Config.Chaos says. The reply
+// ChaosHeader selects one Chaos by name, regardless of Config.Chaos. The reply
 // carries it, too.
 const ChaosHeader = "X-Sim-Chaos"
 
@@ -50,7 +50,7 @@ type faultRate struct {
 	rate  float64
 }
 
-// parseChaos reads "NAME[=RATE],…", where all stands for every Chaos. Names
+// parseChaos reads "NAME[=RATE],…", where all represents every Chaos. Names
 // without a rate share evenly what the others leave of 1.
 func parseChaos(spec string) ([]faultRate, error) {
 	if strings.TrimSpace(spec) == "" {

@@ -23,7 +23,7 @@ func cutting(name, does, whole, stream string, frames func(*fault, [][]byte), bo
 	}}
 }
 
-// intact leaves a reply that is no stream as it is.
+// intact leaves a reply that is not a stream as it is.
 func intact(m *fault, body []byte) { m.send(0, body) }
 
 // halfway is the number of frames to send of a stream that is to end too early.
@@ -67,10 +67,10 @@ func cuts() []Chaos {
 	}
 }
 
-// answers are the fields where a wire keeps what the model said; usage stands elsewhere.
+// answers are the fields where a wire keeps the model's text and calls; usage is elsewhere.
 var answers = []string{"choices", "content", "candidates", "message", "output", "generated_text"}
 
-// garblings are the replies with status 200 that are none.
+// garblings are the replies with status 200 that are not valid replies.
 func garblings() []Chaos {
 	malformed := kinds("malformed")
 	say := func(media, body string) func(*fault) {
@@ -129,7 +129,7 @@ func (m *fault) frame(event, data string) []byte {
 	return []byte("data: " + data + "\n\n")
 }
 
-// failing is the frame that tells an error in a stream.
+// failing is the frame with an error in a stream.
 func (m *fault) failing() []byte {
 	switch m.vendor {
 	case "bedrock":

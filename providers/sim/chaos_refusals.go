@@ -14,7 +14,7 @@ type trouble struct {
 	detail any // of Google, besides
 }
 
-// kinds makes the list of classes that a Chaos has; "" is none.
+// kinds makes the list of classes that a Chaos has; "" means no class.
 func kinds(k ...string) []string {
 	return slices.DeleteFunc(k, func(kind string) bool { return kind == "" })
 }
@@ -24,7 +24,7 @@ func refusal(name, does, kind string, wait time.Duration, act func(*fault)) Chao
 	return Chaos{Name: name, Does: does, Whole: kinds(kind), Stream: kinds(kind), Wait: wait, act: act}
 }
 
-// refusals are the failures that come with a status of their own.
+// refusals are the failures that come with their own status.
 func refusals() []Chaos {
 	limited := trouble{status: 429, kind: "rate_limit", text: "Rate limit reached, please slow down."}
 	with := func(t trouble, header ...string) func(*fault) {

@@ -78,7 +78,7 @@ func (c *captured) isEvents() bool {
 	return strings.HasPrefix(c.header.Get("Content-Type"), "text/event-stream")
 }
 
-// frames cuts a stream into its frames, ends included; a reply that is no stream
+// frames cuts a stream into its frames, ends included; a reply that is not a stream
 // has none.
 func (c *captured) frames() [][]byte {
 	body := c.body.Bytes()
@@ -109,13 +109,13 @@ func (c *captured) frames() [][]byte {
 	return frames
 }
 
-// endWords stand in the frame that says why a model stopped, of any wire.
+// endWords occur in the frame with the reason why a model stopped, of any wire.
 var endWords = [][]byte{
 	[]byte(`"finish_reason":"`), []byte(`"stop_reason":"`), []byte(`"finishReason":"`), []byte(`"stopReason":"`),
 	[]byte(`"done":true`), []byte(`"response.completed"`), []byte(`"response.incomplete"`), []byte(`"message-end"`), []byte(`[DONE]`),
 }
 
-// argsWords stand in the frames that bring the arguments of a call.
+// argsWords occur in the frames with the arguments of a call.
 var argsWords = [][]byte{
 	[]byte(`"arguments":`), []byte(`"input_json_delta"`), []byte(`"functionCall"`), []byte(`"toolUse"`), []byte(`function_call_arguments.delta`),
 }

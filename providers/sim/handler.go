@@ -83,7 +83,7 @@ type wire struct {
 	stream func(modelRequest, completion) [][]byte
 	media  string
 	fail   func(*failure, string) any
-	// mark adds the headers that tell an error; nil adds none.
+	// mark adds the headers of an error; nil adds no headers.
 	mark func(http.Header, *failure)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// ollama is the chat wire of Ollama. It knows no choice of tools, and calls need
+// ollama is the chat wire of Ollama. It has no choice of tools, and calls need
 // no ids.
 var ollama = wire{
 	name:   "ollama",

@@ -154,7 +154,7 @@ type schemaFormat struct {
 	Strict *bool           `json:"strict"`
 }
 
-// openAITool is a function on offer, and with nothing but its name the choice of
+// openAITool is an available function, and with nothing but its name the choice of
 // one.
 type openAITool struct {
 	Type     string `json:"type"`
@@ -188,7 +188,7 @@ func (r openAIRequest) offer(q *modelRequest) {
 	})
 }
 
-// checkFunction looks at a function on offer.
+// checkFunction checks an available function.
 func checkFunction(at, name string, parameters json.RawMessage) {
 	refuseIf(name == "", at+".name", "Missing required parameter: '%s.name'.", at)
 	refuseIf(!functionName.MatchString(name),
@@ -198,7 +198,7 @@ func checkFunction(at, name string, parameters json.RawMessage) {
 }
 
 // choose reads a choice in the words of OpenAI's wires; named reads the name of
-// the tool from one that is no word.
+// the tool from one that is not a word.
 func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) string) {
 	if !given(raw) {
 		return

@@ -16,7 +16,7 @@ import (
 //
 //	say TEXT        adds to the answer
 //	think TEXT      adds to the reasoning; where a wire has none it is only counted
-//	call NAME ARGS  calls a tool that is on offer, with arguments sent as written
+//	call NAME ARGS  calls a available tool, with arguments sent as written
 //	refuse TEXT     refuses
 //	describe        says what the images are, one a line
 //	results         says what the tools answered, one a line
@@ -26,7 +26,7 @@ import (
 //	cached R W      counts R tokens of the prompt as read from a cache, W as written
 //	then            what follows is for the next turn
 //
-// TEXT may be a JSON string. What is not said by say stands on lines of its own.
+// TEXT may be a JSON string. What is not said by say is on lines of its own.
 // Turn k, which is the one after k messages of the assistant behind that of the
 // user, takes the k-th part. A prompt of fewer than R+W tokens counts as that many.
 // With a tool that must be called and no call, the answer is its arguments.
@@ -48,7 +48,7 @@ type obedience struct {
 	images  []picture
 	results []result
 	text    strings.Builder
-	apart   bool // the answer ends in a line of its own
+	apart   bool // the answer ends in its own line
 }
 
 // obey does what the last message of the user says.
@@ -141,7 +141,7 @@ func (o *obedience) do(line string) {
 	}
 }
 
-// textOf is a text as it stands, or the one a JSON string stands for.
+// textOf is a text as it stands, or the one a JSON string represents.
 func textOf(s string) string {
 	var text string
 	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &text) == nil {
@@ -150,7 +150,7 @@ func textOf(s string) string {
 	return s
 }
 
-// say adds to the answer, on a new line if a line of its own came before.
+// say adds to the answer, on a new line if its own line came before.
 func (o *obedience) say(text string) {
 	if o.apart {
 		o.text.WriteByte('\n')
@@ -159,7 +159,7 @@ func (o *obedience) say(text string) {
 	o.apart = false
 }
 
-// line adds a line of its own.
+// line adds its own line.
 func (o *obedience) line(text string) {
 	o.apart = o.text.Len() > 0
 	o.say(text)

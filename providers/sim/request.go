@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
-// modelRequest is one request to a model, whatever wire it came in by.
+// modelRequest is one request to a model, in any wire.
 type modelRequest struct {
 	model    string
 	system   string
@@ -21,7 +21,7 @@ type modelRequest struct {
 	images   int
 	mode     outputMode
 	tool     string // the tool that must be called, with toolCall
-	// tools are the names on offer, choice says which may be called.
+	// tools are the available names, choice says which may be called.
 	// schemas are those of their arguments, by name, where the request has one.
 	tools   []string
 	schemas map[string]json.RawMessage
@@ -86,7 +86,7 @@ type mismatch struct {
 	ids    []string
 }
 
-// offer puts a tool on offer.
+// offer adds a tool.
 func (q *modelRequest) offer(name string, schema json.RawMessage) {
 	if q.schemas == nil {
 		q.schemas = map[string]json.RawMessage{}
@@ -127,7 +127,7 @@ func (q *modelRequest) settle() *mismatch {
 }
 
 // settled settles, and refuses calls and results that do not belong together: in the words
-// for a result without a call or for calls without a result. In them {at} stands for the
+// for a result without a call or for calls without a result. In them {at} represents the
 // place of the message, {next} for that of the one after it, {id} for the first call and
 // {ids} for all.
 func (q *modelRequest) settled(param, orphan, missing string) {
@@ -278,7 +278,7 @@ func (c *completion) identify(prefix string) []invocation {
 	return calls
 }
 
-// silent says that there is no text, but something else in its place. What is
+// silent reports that there is no text, but something else in its place. What is
 // nothing at all is an empty text.
 func (c completion) silent() bool {
 	return c.text == "" && (len(c.calls) > 0 || c.refusal != "" || c.reasoning != "")
@@ -290,10 +290,10 @@ func (c completion) spoken() string { return c.text + c.refusal }
 // fresh counts the tokens of the prompt outside of the cache.
 func (c completion) fresh() int { return c.in - c.read - c.write }
 
-// made counts all tokens put out.
+// made counts all written tokens.
 func (c completion) made() int { return c.out + c.thought }
 
-// outputLimit is the most tokens a simulated model puts out, whatever
+// outputLimit is the most tokens that a simulated model writes, regardless of
 // max_tokens allows.
 const outputLimit = 2048
 

@@ -27,7 +27,7 @@ func (c completion) responsesOutput() []obj {
 	return items
 }
 
-// response is the object that tells the state of the whole.
+// response is the object with the state of the whole.
 func (c completion) response(q modelRequest, status string, output []obj) obj {
 	r := obj{
 		"id": c.draws.id("resp_sim"), "object": "response", "created_at": c.draws.created(), "status": status, "background": false,

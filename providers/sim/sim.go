@@ -7,10 +7,10 @@
 // in their prompt and do what it does next, from what the prompt shows alone, with slips
 // at the rates documented in internal/model, drawn from a seeded stream. So the same
 // request with the same X-Client-Request-Id under the same seed gets the same bytes. They
-// know no expectation and no world.
+// do not read expectations and worlds.
 //
-// They tell by the prompt what is wanted of them: the next contract object; calls of the
-// tools on offer, several at once but for the weakest, and an answer, a question or a
+// They choose by the prompt what to return: the next contract object; calls of the
+// available tools, several at once except for the weakest, and an answer, a question or a
 // refusal as text or by the special tool for it; the same in the text protocol (Thought,
 // Action, Action Input, Observation, Final Answer); a plan for create_task; the work on
 // one step of a plan; or a summary. Any other prompt gets a sentence that says so.
@@ -18,7 +18,7 @@
 // A format and a tool that must be called, as each wire asks for them, leave out the
 // slips they rule out. Requests are refused where the real servers refuse them.
 //
-// Another model, Probe, says and does what it is told to, on any wire.
+// Another model, Probe, follows the script in its prompt, on any wire.
 //
 // Everything is labelled: the served names begin with "sim-", and the OpenAI
 // system_fingerprint is "simulated". Token counts are estimates from the length
@@ -42,7 +42,7 @@ type Config struct {
 	// Seed makes another, equally reproducible set of mistakes and latencies.
 	Seed int64
 	// Latency scales the latencies of the models, which are slept for
-	// real: 1 sleeps them as documented, 0 answers at once. It must be finite
+	// real: 1 sleeps them as documented, 0 answers immediately. It must be finite
 	// and not negative.
 	Latency float64
 	// AllowRemote lets Start listen on addresses other than loopback. Anyone who

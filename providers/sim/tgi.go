@@ -14,7 +14,7 @@ import (
 // tgi is the generate wire of Text Generation Inference. Such a server has one
 // model, so a request names none: here it may, in the path, the query or the
 // body, and otherwise the probe answers. The prompt is one text, which counts as
-// the user's message; images stand in it as in Markdown. There are no tools.
+// the user's message; images are in it as in Markdown. There are no tools.
 var tgi = wire{
 	name:   "tgi",
 	decode: decodeTGI,

@@ -31,5 +31,5 @@ func kindOf(f wire.Fault) fault.Kind {
 	case f.Says("timed out", "timeout"):
 		return fault.TimedOut
 	}
-	return fault.Overloaded // the server failed, told in a 200
+	return fault.Overloaded // the server failed, reported with status 200
 }

@@ -66,7 +66,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 // the whole text, which counts where it says more than the tokens did.
 func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	if f.Data == "[DONE]" {
-		return false, nil // some gateways add it; it does not stand for the last token
+		return false, nil // some gateways add it; it does not replace the last token
 	}
 	var r response
 	if err := wire.Unmarshal([]byte(f.Data), &r); err != nil {
@@ -106,7 +106,7 @@ func (r response) whole(b *wire.Builder) error {
 	return into(b, r.Details)
 }
 
-// fault returns the error that r tells, nil if it tells none.
+// fault returns the error that r reports, nil if r has no error.
 func (r response) fault() error {
 	if !wire.Given(r.Error) {
 		return nil

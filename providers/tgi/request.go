@@ -67,7 +67,7 @@ func newRequest(call providers.Call) (r request, warnings []string, problem stri
 // speakers are the names of the roles in a prompt.
 var speakers = map[string]string{providers.RoleUser: "User", providers.RoleAssistant: "Assistant"}
 
-// newPrompt makes one text of a call. A user's message that stands alone is the
+// newPrompt makes one text of a call. A user's message that is alone is the
 // prompt as it is. Otherwise each message is a paragraph that begins with who
 // speaks, the system's first, and the last is the assistant's, to be completed:
 //
@@ -77,7 +77,7 @@ var speakers = map[string]string{providers.RoleUser: "User", providers.RoleAssis
 //
 //	Assistant:
 //
-// An image stands before its text as Markdown, which is how the server's vision
+// An image is before its text as Markdown, which is how the server's vision
 // models take it.
 func newPrompt(call providers.Call) (prompt, problem string) {
 	var parts []string

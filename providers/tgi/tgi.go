@@ -3,7 +3,7 @@
 // normalised reply or a typed error comes out. The rules are those of its API
 // documentation (huggingface.github.io/text-generation-inference).
 //
-// The API completes a prompt; it knows no messages. The prompt is made by a plain
+// The API completes a prompt; it has no messages. The prompt is made by a plain
 // template (see newPrompt), not by the one a model was trained with: chat templates
 // are the server's business, and the chat endpoint, which the wire openai speaks,
 // is the better choice wherever there is one. Tools are not part of the API.
@@ -42,7 +42,7 @@ func New(o providers.Options) (providers.Model, error) {
 	}, o, modes, func(call providers.Call) wire.Exchange { return exchange(call, public) })
 }
 
-// The server's grammars know no JSON without a schema.
+// The server's grammars do not support JSON without a schema.
 var modes = []providers.Mode{providers.JSONSchema}
 
 func exchange(call providers.Call, public bool) wire.Exchange {

@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 		{"the public address without a token", providers.Options{}, fault.Auth, "no key for https://router.huggingface.co/hf-inference: set HF_TOKEN"},
 		{"with one", providers.Options{Key: "hf_1"}, "", ""},
 		{"a server of one's own", providers.Options{BaseURL: "http://127.0.0.1:8080"}, "", ""},
-		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, fault.InvalidRequest, "base URL cannot be read: want something like http://127.0.0.1:8080/v1"},
+		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, fault.InvalidRequest, "base URL cannot be parsed; use a form such as http://127.0.0.1:8080/v1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := tgi.New(c.options)

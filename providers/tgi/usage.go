@@ -40,7 +40,7 @@ func tokenFields(path string) (list []wire.UsageField) {
 func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 // count sets the usage. There are no classes of tokens besides the two. Without a
-// length of the input half a report is none, but what is known is kept. The counts
+// length of the input an incomplete report does not count as usage, but its counts are kept. The counts
 // have no object of their own: RawUsage collects them, numbers as they came.
 func (c counts) count(b *wire.Builder) {
 	raw, err := json.Marshal(c)

@@ -43,7 +43,7 @@ func (t *transport) findCredentials(ctx context.Context) (oauth2.TokenSource, er
 	if err = json.Unmarshal(text, &form); err != nil {
 		return nil, fmt.Errorf("credentials %s: %w", path, err)
 	}
-	// The person's own file: whatever type it says it has is what is meant.
+	// The file is the user's own, so every type that it names is accepted.
 	found, err := google.CredentialsFromJSONWithType(ctx, text, form.Type, scope)
 	if err != nil {
 		return nil, fmt.Errorf("credentials %s: %w", path, err)
@@ -51,7 +51,7 @@ func (t *transport) findCredentials(ctx context.Context) (oauth2.TokenSource, er
 	return found.TokenSource, nil
 }
 
-// credentialError says that no token could be had. It never shows what the
+// credentialError reports that no token could be had. It never shows what the
 // token's server answered.
 type credentialError struct{ err error }
 

@@ -34,7 +34,7 @@ func newTransport(base http.RoundTripper, env func(string) string) *transport {
 type transport struct {
 	base http.RoundTripper
 	env  func(string) string
-	// onGoogle says whether the machine is one of Google's, with an account.
+	// onGoogle reports whether the machine is one of Google's, with an account.
 	onGoogle func() bool
 
 	mu     sync.Mutex

@@ -19,7 +19,7 @@ import (
 // New makes a model of Vertex AI. The base URL names project and location and
 // is demanded, so that a recording says what was asked: its error shows the
 // form. The key is an OAuth access token. Without one, and without a transport
-// in o.HTTP, Transport finds a token for each request; a transport of its own
+// in o.HTTP, Transport finds a token for each request; its own transport
 // may replay, or be built on Transport.
 func New(o providers.Options) (providers.Model, error) {
 	o.Provider = cmp.Or(o.Provider, "vertex")
@@ -57,7 +57,7 @@ func address(region string) string {
 	return fmt.Sprintf("https://%s/v1/projects/PROJECT/locations/%s/publishers/google", host, region)
 }
 
-// model is a Gemini model whose missing credentials are told from a failed
+// model is a Gemini model that distinguishes missing credentials from a failed
 // connection.
 type model struct{ providers.Model }
 

@@ -133,7 +133,7 @@ func (d *Document) Number(n *yaml.Node, where string, limit float64, to *float64
 // Err joins what was found.
 func (d *Document) Err() error { return errors.Join(d.Problems...) }
 
-// Day reads a date; it holds from midnight UTC on.
+// Day reads a date; it applies from midnight UTC on.
 func (d *Document) Day(n *yaml.Node, where string) (time.Time, bool) {
 	day, err := time.Parse(time.DateOnly, n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil || day.Year() < 1 {
@@ -160,7 +160,7 @@ func (d *Document) Names(n *yaml.Node, where string) []string {
 	return list
 }
 
-// HasField says whether a mapping has a field of that name.
+// HasField reports whether a mapping has a field of that name.
 func HasField(n *yaml.Node, name string) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {

@@ -16,7 +16,7 @@ import (
 // and Calls are made of the pieces when the exchange is over.
 type Builder struct {
 	Reply providers.Reply
-	// Complete says that the reply's own end has been seen. A stream that ends
+	// Complete reports that the reply's own end has been seen. A stream that ends
 	// without it was cut off.
 	Complete bool
 	// Fields account for the numbers of Reply.RawUsage.
@@ -35,7 +35,7 @@ type Builder struct {
 type ToolCall struct {
 	// ID and Name may come late; an empty ID is made up in the end.
 	ID, Name string
-	// Custom says that the arguments are free text. An agent can carry out the call
+	// Custom reports that the arguments are free text. An agent can carry out the call
 	// only where that is a JSON object; otherwise it counts as left out.
 	Custom bool
 
@@ -219,7 +219,7 @@ func (b *Builder) build(forced string) providers.Reply {
 	return r
 }
 
-// holdsObject says whether a text is a JSON object.
+// holdsObject reports whether a text is a JSON object.
 func holdsObject(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text))
 }

@@ -19,14 +19,14 @@ import (
 // Decoder reads the replies of one wire into a Builder. One is made for each
 // exchange; it is used by one goroutine.
 type Decoder interface {
-	// Whole reads a complete body that is no stream. A *Fault as the error is one
-	// told by the provider.
+	// Whole reads a complete body that is not a stream. A *Fault as the error is one
+	// reported by the provider.
 	Whole(b *Builder, body []byte) error
-	// Frame folds one frame of a stream. done says that nothing follows.
+	// Frame folds one frame of a stream. done reports that nothing follows.
 	Frame(b *Builder, f Frame) (done bool, err error)
 }
 
-// response is what came back, as far as it came. Body is nil when none was kept.
+// response is the received part of the response. Body is nil if no body was kept.
 type response struct {
 	Status    int
 	Header    http.Header
@@ -38,7 +38,7 @@ type response struct {
 const maxFrames = 1 << 16
 
 // Do makes one exchange. The error is nil exactly when a complete reply came;
-// otherwise it is a *fault.Error, and the reply holds what is known.
+// otherwise it is a *fault.Error, and the reply contains what is known.
 // warnings are what the request left out.
 func (c *Client) Do(ctx context.Context, call providers.Call, r Request, d Decoder, warnings []string) (providers.Reply, error) {
 	b := &Builder{emit: call.OnDelta}
@@ -107,7 +107,7 @@ var errTooLong = errors.New("the reply is too long")
 
 // read reads a response by its status and by what its body begins with: servers
 // answer a request for a stream with a document, and the other way round,
-// whatever the content type says.
+// regardless of the content type.
 func (x *exchange) read(resp *http.Response, framing Framing) *fault.Error {
 	body := resp.Body
 	x.body = &counted{source: body, left: x.client.maxBody + 1}
@@ -159,8 +159,8 @@ func (p *pass) Read(b []byte) (int, error) {
 }
 
 // peek reads until something but white space has come, at most 4 KiB. What it
-// returns has room for a reply of the length told, or for most of those whose
-// length is not told (-1, or 0 of transports that leave it out).
+// returns has room for a reply of the announced length, or for most of those whose
+// length is not announced (-1, or 0 of transports that leave it out).
 func peek(r io.Reader, length int64) ([]byte, error) {
 	room := 8 << 10
 	if length > 0 && length < 64<<10 { // more is not believed until it has come
@@ -208,7 +208,7 @@ func (x *exchange) stream(r io.Reader, body io.ReadCloser, framing Framing) *fau
 	case errors.Is(err, errStop):
 		drain(body)
 		return nil
-	case x.body.err != nil: // before err: half a frame is no fault of the model
+	case x.body.err != nil: // before err: the model did not cause half a frame
 		// A finish reason does not make up for the end that is missing: usage or another
 		// call may have followed it.
 		return partial(x.client.Error(x.answer, x.call.Model, transportKind(x.ctx, x.body.err), "the stream broke off", x.body.err))
@@ -259,7 +259,7 @@ const drainTime = 250 * time.Millisecond
 func drain(body io.ReadCloser) {
 	timer := time.AfterFunc(drainTime, func() { _ = body.Close() })
 	defer timer.Stop()
-	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // the reply is complete whatever comes
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // the reply is already complete
 }
 
 // failure makes a typed error of what a decoder returned.
@@ -274,7 +274,7 @@ func (x *exchange) failure(err error, body []byte) *fault.Error {
 	return x.client.Error(x.answer, x.call.Model, fault.Malformed, "the body is not the expected JSON: "+plain(bytes.TrimSpace(body)), err)
 }
 
-// over completes a reply with what the exchange tells.
+// over completes a reply with data of the exchange.
 func (c *Client) over(b *Builder, a response, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
 	r := b.build(ForcedTool(call))
 	r.RequestID, r.Status = a.RequestID, a.Status

@@ -94,7 +94,7 @@ const (
 	// minKey is the length in bytes below which a key is a placeholder, such as "k" or
 	// "EMPTY": it is a part of ordinary words. It is that of recorder/secrets.
 	minKey = 8
-	// hiddenKey stands where the key was.
+	// hiddenKey replaces the key.
 	hiddenKey = "[key]"
 )
 

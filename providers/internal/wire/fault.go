@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// Fault is an error as a provider tells it. Every field may be empty.
+// Fault is an error as a provider reports it. Every field may be empty.
 type Fault struct {
 	// Status is the HTTP status, or the one named in the body of a 200.
 	Status int
@@ -22,9 +22,9 @@ type Fault struct {
 	Detail string
 	// RequestID is the one named in the body.
 	RequestID string
-	// RetryAfter is advice told in the body; a header's comes before it.
+	// RetryAfter is read from the body; a header's value has priority.
 	RetryAfter time.Duration
-	// Permanent says that trying again does not help, although the kind suggests it.
+	// Permanent reports that trying again does not help, although the kind suggests it.
 	Permanent bool
 	// Header is that of the answer, for Dialect.Kind: some providers name the type
 	// only there.
@@ -34,7 +34,7 @@ type Fault struct {
 // Error makes a fault an error, for a Decoder to return.
 func (f *Fault) Error() string { return "provider says: " + cmp.Or(f.Message, f.Code, f.Type) }
 
-// Is reports whether the type or the code is one of words, whatever the case.
+// Is reports whether the type or the code is one of words, regardless of the case.
 func (f Fault) Is(words ...string) bool {
 	for _, w := range words {
 		if strings.EqualFold(f.Type, w) || strings.EqualFold(f.Code, w) {

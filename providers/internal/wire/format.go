@@ -15,9 +15,9 @@ import (
 var formatName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Check refuses a call that cannot be sent, before anything is sent: a mode that
-// is none of modes, a name of a schema or a tool that no provider takes, a schema
-// that is no JSON object, tools beside a forced one, a choice of a tool that is
-// not on offer. The error is a *fault.Error of kind invalid_request.
+// is not one of modes, a name of a schema or a tool that no provider takes, a schema
+// that is not a JSON object, tools beside a forced one, a choice of a tool that is
+// not available. The error is a *fault.Error of kind invalid_request.
 func (c *Client) Check(call providers.Call, modes []providers.Mode) error {
 	if problem := toolProblem(call); problem != "" {
 		return c.Error(response{}, call.Model, fault.InvalidRequest, problem, nil)

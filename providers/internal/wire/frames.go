@@ -14,7 +14,7 @@ import (
 type Framing struct {
 	// Media is the media type asked for.
 	Media string
-	// Starts says whether a body that begins with head (white space and byte order
+	// Starts reports whether a body that begins with head (white space and byte order
 	// mark cut off) is a stream; asked says whether one was asked for.
 	Starts func(head []byte, asked bool) bool
 	// Cut hands every frame of r, of at most limit bytes each, to f, until f fails
@@ -44,7 +44,7 @@ var ErrBroken = errors.New("the bytes are damaged")
 // errStop ends the reading of frames without a failure.
 var errStop = errors.New("stop")
 
-// startsEvents knows a stream by its first field, whatever the content type.
+// startsEvents recognises a stream by its first field, regardless of the content type.
 func startsEvents(head []byte, _ bool) bool {
 	name, _, ok := bytes.Cut(head, []byte(":"))
 	if !ok {

@@ -35,7 +35,7 @@ func Unquote(raw []byte) (string, error) {
 	if text, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw); err == nil {
 		return string(text), nil
 	}
-	var s string // a broken character stands for one
+	var s string // a broken character represents one
 	err := json.Unmarshal(raw, &s)
 	return s, err
 }

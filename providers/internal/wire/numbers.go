@@ -40,7 +40,7 @@ func (n Numbers) Count(u *providers.Usage, path string) Count {
 	return c
 }
 
-// Has says whether there is a number at a path.
+// Has reports whether there is a number at a path.
 func (n Numbers) Has(path string) bool { return n[path] != "" }
 
 // Largest is a count that appears at several paths; two that are not 0 must be equal.

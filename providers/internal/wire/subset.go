@@ -12,16 +12,16 @@ import (
 type Subset struct {
 	// Keywords are the ones it takes.
 	Keywords []string
-	// AllRequired says that every property must be required.
+	// AllRequired reports that every property must be required.
 	AllRequired bool
-	// Open says that objects need not be closed.
+	// Open reports that objects need not be closed.
 	Open bool
 }
 
-// maxProblems bounds how many problems of a schema are told.
+// maxProblems bounds the reported problems of a schema.
 const maxProblems = 5
 
-// Problems says what in a schema lies outside of the subset, each with its
+// Problems says what in a schema is outside of the subset, each with its
 // place; nil if nothing does. Objects must be closed by
 // additionalProperties: false unless the subset is Open, and the schema itself
 // must describe an object.

@@ -16,7 +16,7 @@ type Tally struct {
 	// Fed are tokens that the provider's own tools fed the model, priced as Input, which
 	// neither Input nor Total includes.
 	Fed Count
-	// Apart says that Output does not include Reasoning, by the documentation of the
+	// Apart reports that Output does not include Reasoning, by the documentation of the
 	// provider, whether Total does or not.
 	Apart bool
 }

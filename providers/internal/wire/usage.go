@@ -49,13 +49,13 @@ func NewFields(list ...UsageField) *Fields {
 // List returns the fields. The slice is not to be changed.
 func (f *Fields) List() []UsageField { return f.list }
 
-// Knows says whether the number at a path is accounted for.
+// Knows reports whether the number at a path is accounted for.
 func (f *Fields) Knows(path string) bool {
 	_, known := f.exact[path]
 	return known || f.matches([]byte(path))
 }
 
-// matches says whether a path is one that a * stands for.
+// matches reports whether a path is one that a * represents.
 func (f *Fields) matches(path []byte) bool {
 	return slices.ContainsFunc(f.any, func(pattern []string) bool { return fits(string(path), pattern) })
 }
@@ -126,7 +126,7 @@ func (b *Builder) settle(u *providers.Usage) {
 	}
 }
 
-// isZero says whether a JSON number is 0.
+// isZero reports whether a JSON number is 0.
 func isZero(number []byte) bool {
 	if end := bytes.IndexAny(number, "eE"); end >= 0 {
 		number = number[:end]
@@ -135,7 +135,7 @@ func isZero(number []byte) bool {
 }
 
 // account names the numbers of a usage object that fields do not. A zero changes no
-// cost, whatever it counts.
+// cost, regardless of the meaning of its counts.
 func account(u *providers.Usage, raw []byte, fields *Fields) {
 	if fields == nil {
 		return

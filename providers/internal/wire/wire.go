@@ -26,7 +26,7 @@ import (
 // defaultMaxBody bounds a reply's body in bytes unless Options.MaxBody does.
 const defaultMaxBody = 8 << 20
 
-// Dialect is what tells one provider's HTTP from another's.
+// Dialect describes how one provider's HTTP differs from another's.
 type Dialect struct {
 	// Name is the provider's, unless Options.Provider is set.
 	Name string
@@ -119,7 +119,7 @@ func (m *model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 }
 
 // New checks the options. It demands a key for the public address, unless
-// Options.HTTP brings a transport of its own: that may replay, or sign.
+// Options.HTTP brings its own transport: that may replay, or sign.
 func New(d Dialect, o providers.Options) (*Client, error) {
 	o.Provider = cmp.Or(o.Provider, d.Name)
 	c := &Client{
@@ -130,7 +130,7 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 		c.dialect.Fault = ReadFault
 	}
 	if c.now == nil {
-		c.now = time.Now //nolint:forbidigo // the seam: a transport without a clock of its own is live
+		c.now = time.Now //nolint:forbidigo // the seam: a transport without its own clock is live
 	}
 	base := o.BaseURL
 	if base == "" {
@@ -181,13 +181,13 @@ func New(d Dialect, o providers.Options) (*Client, error) {
 func checkBase(base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
-		return errors.New("base URL cannot be read: want something like http://127.0.0.1:8080/v1") // the text may hold a password
+		return errors.New("base URL cannot be parsed; use a form such as http://127.0.0.1:8080/v1") // the text may hold a password
 	}
 	switch {
 	case u.User != nil:
-		return fmt.Errorf("base URL of host %s holds a user or password: pass the credential as the key", u.Host)
+		return fmt.Errorf("base URL of host %s contains a user or password; pass the credential as the key", u.Host)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("base URL is not an http or https address: want something like http://127.0.0.1:8080/v1")
+		return errors.New("base URL is not an http or https address; use a form such as http://127.0.0.1:8080/v1")
 	case u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("base URL of host %s has a query or fragment: leave it out", u.Host)
 	}
@@ -306,7 +306,7 @@ func merged(target, patch any) any {
 	return object
 }
 
-// transportKind tells a deadline from other failures to get a reply.
+// transportKind distinguishes a deadline from other failures to get a reply.
 func transportKind(ctx context.Context, err error) fault.Kind {
 	var timeout net.Error
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {

@@ -64,7 +64,7 @@ func (t *turn) history(at int) {
 	}
 }
 
-// came notes what came of a call.
+// came notes the result of a call.
 func (t *turn) came(c Call, r Result) {
 	code, message, failed := r.failure()
 	switch {
@@ -88,9 +88,9 @@ func (t *turn) came(c Call, r Result) {
 	}
 }
 
-// failure is the error a result tells.
+// failure is the error in a result.
 func (r Result) failure() (code, message string, failed bool) {
-	text := strings.TrimPrefix(r.Text, "error: ") // as wires put it that know no failed result
+	text := strings.TrimPrefix(r.Text, "error: ") // the form of wires without failed results
 	var body struct {
 		Error *struct{ Code, Message string }
 	}
@@ -100,7 +100,7 @@ func (r Result) failure() (code, message string, failed bool) {
 	return "", text, r.Failed
 }
 
-// fits says whether a call was well formed: its arguments an object that has all that is
+// fits reports whether a call was well formed: its arguments an object that has all that is
 // required. If not, it is the model's own slip that the tool complains of.
 func (t *turn) fits(c Call) bool {
 	var args map[string]json.RawMessage
@@ -111,7 +111,7 @@ func (t *turn) fits(c Call) bool {
 	return !slices.ContainsFunc(required, func(name string) bool { return args[name] == nil })
 }
 
-// textOf is a text as it stands, or the one a JSON string stands for.
+// textOf is a text as it stands, or the one a JSON string represents.
 func textOf(s string) string {
 	var text string
 	if json.Unmarshal([]byte(s), &text) == nil {
@@ -130,7 +130,7 @@ func (t *turn) perform(play *playbook.Play) Said {
 	return said
 }
 
-// render says actions in calls of tools on offer, or in a text.
+// render says actions in calls of available tools, or in a text.
 func (t *turn) render(acts []playbook.Action) Said {
 	a := acts[0]
 	may := func(tool string) bool {
@@ -169,7 +169,7 @@ func result(a playbook.Action) any {
 }
 
 // shaped is an answer as the arguments of a tool: the answer's own value, alone in the
-// member that the tool has for it if the value is no object of its members.
+// member that the tool has for it if the value is not an object of its members.
 func (t *turn) shaped(tool string, a playbook.Action) any {
 	properties, required := t.arguments(tool)
 	var members map[string]json.RawMessage

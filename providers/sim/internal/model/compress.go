@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The models can also be asked to compress a log of their own turns into a scratchpad.
+// The models can also be asked to compress their own log turns into a scratchpad.
 // They keep what they have put into their plan, and the newest results as they are.
 
 // summaryParts are the headings of a compressed scratchpad.

@@ -38,7 +38,7 @@ func (t *turn) readContract() bool {
 	return t.view.readPrompt(t.last())
 }
 
-// readPrompt takes a contract prompt apart; ok is false if text is none.
+// readPrompt takes a contract prompt apart; ok is false if text is not one.
 func (v *view) readPrompt(text string) (ok bool) {
 	_, rest, ok := strings.Cut(text, "USER_REQUEST:")
 	if !ok {
@@ -150,7 +150,7 @@ func (v *view) file(m []string) {
 }
 
 // follow reads on after the prompt: the model's own outputs and what the user added to
-// them. A step is counted for each output unless the budget is told.
+// them. A step is counted for each output unless the prompt shows the budget.
 func (v *view) follow(later []Message) {
 	for _, m := range later {
 		if m.Own {
@@ -205,7 +205,7 @@ func packed(saved json.RawMessage) (text string, ok bool) {
 func unpacked(text string) (saved json.RawMessage, ok bool) {
 	saved = json.RawMessage(text)
 	if !strings.HasPrefix(text, "{") {
-		data, _ := base64.RawURLEncoding.DecodeString(text) // what is none is not JSON
+		data, _ := base64.RawURLEncoding.DecodeString(text) // invalid base64 is not JSON either
 		saved, _ = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxUnpacked))
 	}
 	return saved, json.Valid(saved)

@@ -18,7 +18,7 @@ import (
 // decision is what a model does in a turn, and whether it is right to.
 type decision struct {
 	acts []playbook.Action
-	// unsure says that the model gives up, slipped that it slipped or was deceived.
+	// unsure reports that the model gives up, slipped that it slipped or was deceived.
 	unsure, slipped bool
 }
 

@@ -24,7 +24,7 @@ const (
 	badConfidence formSlip = "bad confidence" // out of range, or no number
 )
 
-// rulesOut says whether the output mode leaves no room for a slip. JSON modes take what
+// rulesOut reports whether the output mode leaves no room for a slip. JSON modes take what
 // surrounds the object; what is in it stays the model's. A tool that must be called
 // brings its schema along, and all that is left is to talk on and on.
 func (c Conversation) rulesOut(s formSlip) bool {
@@ -82,7 +82,7 @@ type nativeSlip string
 
 const (
 	cutArguments    nativeSlip = "cut arguments"    // arguments that are not JSON
-	unknownTool     nativeSlip = "unknown tool"     // a name that is not on offer
+	unknownTool     nativeSlip = "unknown tool"     // an unavailable name
 	missingArgument nativeSlip = "missing argument" // one that is required is left out
 	announce        nativeSlip = "announce"         // says that it will call, and does not
 	emptyReply      nativeSlip = "empty reply"      // nothing at all

@@ -1,6 +1,6 @@
 // Package model decides what the simulated models say. A model reads a prompt, works out
 // by what protocol it is asked, finds the playbook of the request in it, and does what
-// the reference solution does next, with the slips of its profile. It knows no wire and
+// the reference solution does next, with the slips of its profile. It has no knowledge of wires and
 // no server.
 //
 // The protocols are the contract object, native calls, the text protocol (Thought,
@@ -24,16 +24,16 @@ import (
 type Conversation struct {
 	System   string
 	Messages []Message
-	// Tools are the names on offer, Schemas those of their arguments where there are any.
+	// Tools are the available names, Schemas those of their arguments where there are any.
 	Tools   []string
 	Schemas map[string]json.RawMessage
 	// Must is the tool that has to be called, with None no tool may be. Any says that a
 	// tool has to be called, but not which.
 	Must      string
 	None, Any bool
-	// Serial says that at most one tool may be called.
+	// Serial reports that at most one tool may be called.
 	Serial bool
-	// JSON says that the text can be nothing but JSON, Arguments that it is the arguments
+	// JSON reports that the text can be nothing but JSON, Arguments that it is the arguments
 	// of Must.
 	JSON, Arguments bool
 	// Limit is the most tokens of output, by Tokens.

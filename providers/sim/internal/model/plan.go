@@ -34,7 +34,7 @@ type planStep struct {
 	Tools        []string `json:"tools,omitempty"`
 }
 
-// readObjective reads a planner's prompt; ok is false if it is none.
+// readObjective reads a planner's prompt; ok is false if it is not one.
 func (t *turn) readObjective() (ok bool) {
 	at, text := t.lastBeginning("OBJECTIVE:")
 	m := objectiveOf.FindStringSubmatch(text)
@@ -103,7 +103,7 @@ func planFor(play *playbook.Play) (plan planOf) {
 	return plan
 }
 
-// readStep reads the prompt of one step of a plan; ok is false if it is none.
+// readStep reads the prompt of one step of a plan; ok is false if it is not one.
 func (t *turn) readStep() (ok bool) {
 	at, text := t.lastBeginning("STEP: ")
 	step, objective := stepText.FindStringSubmatch(text), objectiveOf.FindStringSubmatch(t.System)
@@ -143,7 +143,7 @@ const (
 	unknownStep   planSlip = "unknown dependency" // a step depends on one that is not there
 	duplicateStep planSlip = "duplicate id"       // two steps of one id
 	unknownTools  planSlip = "unknown tool"       // a step wants a tool that is not on offer
-	brokenSchema  planSlip = "invalid schema"     // an output schema that is no schema
+	brokenSchema  planSlip = "invalid schema"     // an output schema that is not a schema
 	noSteps       planSlip = "no steps"           // an empty plan
 	fencedPlan    planSlip = "fenced"             // the plan as text in a fence
 	prosePlan     planSlip = "prose"              // the plan in words

@@ -27,7 +27,7 @@ type Profile struct {
 	native   []Rate[nativeSlip]
 	text     []Rate[textSlip]
 	planning []Rate[planSlip]
-	// parallel says that the model calls several tools in one turn.
+	// parallel reports that the model calls several tools in one turn.
 	parallel bool
 	// spread makes a share of the tasks hard: all slips of the tables above are more
 	// frequent in these tasks, in every trial, and less frequent in the others.
@@ -38,7 +38,7 @@ type Profile struct {
 	// trusting is the chance, per turn, of doing what an instruction inside a result says,
 	// if there is one, and that of taking a result about something else for the wanted one.
 	trusting float64
-	// idle says that the model ends at once and empty-handed.
+	// idle reports that the model ends at once and empty-handed.
 	idle bool
 	// confidence is what the model reports, in hundredths.
 	confidence confidence

@@ -18,9 +18,9 @@ type slip string
 
 const (
 	wrongArgument    slip = "wrong argument"    // one argument is another value
-	wrongCall        slip = "wrong call"        // of another tool on offer
+	wrongCall        slip = "wrong call"        // of another available tool
 	repeatCall       slip = "repeat call"       // the last call again
-	forgetCall       slip = "forget call"       // goes on as if a call had been made
+	forgetCall       slip = "forget call"       // continues as if a call had been made
 	answerEarly      slip = "answer early"      // answers before acting, with made-up results
 	wrongNumber      slip = "wrong number"      // one number of the answer is another
 	needlessQuestion slip = "needless question" // asks although nothing is missing
@@ -81,7 +81,7 @@ func (t *turn) slip(play *playbook.Play, s slip, acts []playbook.Action) (wrong 
 	return acts, fits
 }
 
-// pretend goes on as if calls had been made: to what comes after them, or to the answer.
+// pretend continues as if calls had been made: to what comes after them, or to the answer.
 // Their results are made up, as if from memory.
 func (t *turn) pretend(play *playbook.Play, acts []playbook.Action, detail uint64, toTheEnd bool) ([]playbook.Action, bool) {
 	seen := t.view.seen

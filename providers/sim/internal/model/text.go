@@ -35,7 +35,7 @@ func spokenCall(text string) *Call {
 	return c
 }
 
-// readText reads a conversation in the text protocol. The tools on offer are those that
+// readText reads a conversation in the text protocol. The available tools are those that
 // the system prompt lists.
 func (t *turn) readText() (ok bool) {
 	t.Tools, t.Schemas = nil, nil
@@ -96,7 +96,7 @@ func misspeak(slip textSlip, text string, a playbook.Action, detail uint64) stri
 	return text
 }
 
-// offer puts a tool on offer, or adds the schema of the last one.
+// offer adds a tool, or adds the schema of the last one.
 func (t *turn) offer(name, schema string) {
 	if name != "" {
 		t.Tools = append(slices.Clip(t.Tools), name)

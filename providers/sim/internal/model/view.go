@@ -10,11 +10,11 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// view is what a prompt shows, whatever the protocol.
+// view is what a prompt shows, regardless of the protocol.
 type view struct {
 	request     string // the user's, or the objective of the plan
 	constraints string
-	tools       []string // those of the suite on offer
+	tools       []string // the available tools of the suite
 	seen        playbook.Seen
 	// steps and calls are what was used, the others what is allowed, 0 without a limit.
 	steps, maxSteps, calls, maxCalls int
@@ -115,7 +115,7 @@ func (v view) lastResult() *playbook.Result {
 	return nil
 }
 
-// offered are the tools of the suite among those on offer.
+// offered are the available tools of the suite.
 func offered(tools []string) []string {
 	return slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(agentTools, name) })
 }
