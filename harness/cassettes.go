@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -109,6 +110,50 @@ func cassetteDigest(r *runner, i int) (string, error) {
 		return "", fmt.Errorf("read cassette %s: %w", path, err)
 	}
 	return digest, nil
+}
+
+// recordingDays are the days of the cassettes that a replay opened. It is safe for
+// concurrent use.
+type recordingDays struct {
+	mu   sync.Mutex
+	days manifest.Days
+}
+
+// add adds a day; a cassette that does not state its day has an empty one, which is
+// ignored.
+func (d *recordingDays) add(day string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if day != "" {
+		d.days = d.days.With(manifest.Days{First: day, Last: day})
+	}
+}
+
+func (d *recordingDays) all() manifest.Days {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.days
+}
+
+// loadDays adds the days of the episodes that an interrupted replay had finished, so that
+// the resumed run states what an uninterrupted one does.
+func loadDays(r *runner, s *store) error {
+	for i, todo := range s.todo {
+		path, _ := r.plan.cassette(i)
+		if todo || path == "" {
+			continue
+		}
+		data, err := cassette.Load(cassette.File{FS: r.Cassettes, Path: path, AllowUnsealed: true})
+		var missing *cassette.MissingError
+		switch {
+		case errors.As(err, &missing): // of a script that calls no HTTP tool
+		case err != nil:
+			return err
+		default:
+			r.days.add(data.Header.Recorded)
+		}
+	}
+	return nil
 }
 
 // inParallel calls f with 0 to n-1, on all processors.

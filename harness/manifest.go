@@ -64,7 +64,7 @@ func tasksFor(s *goldens.Suite, provider string) int {
 // concluded returns the manifest of a run that has ended.
 func (r *runner) concluded(m manifest.Manifest, t manifest.Totals, o manifest.Outcomes, stop stopped) manifest.Manifest {
 	m.SetTotals(t)
-	m.Outcomes = o
+	m.Outcomes, m.Recorded = o, r.days.all()
 	planned := r.plan.len()
 	if m.Decide != nil {
 		m, planned = r.upTo(m, min(m.Decide.Finished+1, len(m.Decide.Rounds)))

@@ -54,6 +54,7 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.NoError(t, err)
 	want := runFiles(t, whole.Dir)
 	require.NoDirExists(t, filepath.Join(whole.Dir, "journal"), "a complete run needs none")
+	require.NotZero(t, whole.Manifest.Recorded, "the resumed run has the days of all its cassettes, too")
 
 	o.Runs, o.Concurrency = t.TempDir(), 3
 	stopped := stopAfter(t, o, 20)

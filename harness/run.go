@@ -90,6 +90,7 @@ type runner struct {
 	answers      *drive.AnswerBook
 	secrets      *secrets.Finder
 	cleaners     *sync.Pool            // of *cleaner, for a replay
+	days         *recordingDays        // of the cassettes of a replay
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, for Watch; nil without Watch
 	resumed      *resumption           // nil unless the run is resumed
@@ -195,7 +196,7 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: newSecrets(o), cleaners: &sync.Pool{}}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: newSecrets(o), cleaners: &sync.Pool{}, days: &recordingDays{}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
@@ -275,7 +276,7 @@ func (r *runner) env() *drive.Env {
 	v := &drive.Env{
 		RunID: r.id, Mode: r.Mode, Today: r.today, Resumed: r.resumed != nil, Speed: r.ReplaySpeed,
 		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
-		Tools: r.Tools, LookupEnv: r.LookupEnv, Answers: r.answers, Observe: r.Observe, Retry: r.Retry,
+		Tools: r.Tools, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
 		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control,
 	}

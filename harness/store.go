@@ -85,6 +85,9 @@ func openStore(r *runner) (s *store, err error) {
 	// Results that were paid or waited for must survive a crash.
 	s.journal.Sync = r.Mode != recorder.Replay || r.ReplaySpeed > 0
 	if r.Mode == recorder.Replay {
+		if err := loadDays(r, s); err != nil {
+			return s, err
+		}
 		k, err := newSink(s.dir)
 		s.stream = &stream{sink: k, waiting: map[int]ledger.EpisodeRows{}}
 		return s, err

@@ -141,6 +141,7 @@ func mergedManifest(shards []shardRun) manifest.Manifest {
 		if id, err := ulid.ParseStrict(s.manifest.RunID); err == nil && ulid.Time(id.Time()).After(at) {
 			at = ulid.Time(id.Time())
 		}
+		m.Recorded = m.Recorded.With(s.manifest.Recorded)
 		if s.manifest.Started != "" {
 			m.Started = min(m.Started, s.manifest.Started)
 		}

@@ -70,6 +70,12 @@ func standings(r model.Report) string {
 
 func when(r model.Report) string {
 	m, text := r.Run, "Replay of recorded cassettes"
+	if days := m.Recorded; days.First != "" {
+		text = "Replay of cassettes recorded on " + day(days.First)
+		if days.Last != days.First {
+			text = "Replay of cassettes recorded from " + day(days.First) + " to " + day(days.Last)
+		}
+	}
 	if at, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {
 		text = map[string]string{"live": "Live run"}[m.Mode]
 		text = cmp.Or(text, "Recorded") + " " + at.UTC().Format("2 Jan 2006, 15:04 UTC")
@@ -93,6 +99,15 @@ func when(r model.Report) string {
 		revision = "suite revision " + words.Brief(m.SuiteDigest, 13)
 	}
 	return words.Join(" · ", text, spent, strings.TrimSuffix(revision, "…"))
+}
+
+// day writes YYYY-MM-DD as people do; anything else stays as it is, cut short.
+func day(text string) string {
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return words.Brief(text, 20)
+	}
+	return at.Format("2 Jan 2006")
 }
 
 var plainArgument = regexp.MustCompile(`^[\w./:@+-]+$`)

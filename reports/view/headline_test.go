@@ -29,6 +29,19 @@ func TestOpening(t *testing.T) {
 		When: "Replay of recorded cassettes · $1.43 when recorded · suite revision eeb917a1b348", Command: "cupel run --suite counts", AllSimulated: true,
 	}, OpeningOf(r))
 
+	for _, test := range []struct {
+		days manifest.Days
+		want string
+	}{
+		{manifest.Days{First: "2026-11-22", Last: "2026-11-22"}, "Replay of cassettes recorded on 22 Nov 2026 · "},
+		{manifest.Days{First: "2026-10-01", Last: "2026-11-22"}, "Replay of cassettes recorded from 1 Oct 2026 to 22 Nov 2026 · "},
+		{manifest.Days{First: "<b>", Last: "<b>"}, "Replay of cassettes recorded on <b> · "}, // escaped where it is rendered
+	} {
+		r.Run.Recorded = test.days
+		require.Contains(t, OpeningOf(r).When, test.want)
+	}
+
+	r.Run.Recorded = manifest.Days{}
 	r.Run.Mode, r.Run.Started, r.Run.SuitePath, r.Run.Trials, r.Run.SuiteDigest = "record", "2026-11-22T14:41:00+01:00", "my suites/it's", 3, ""
 	r.Candidates = r.Candidates[:1]
 	r.Candidates[0].Unpriced, r.Candidates[0].Simulated = 2, false

@@ -44,6 +44,9 @@ type Env struct {
 	// Human answers questions; nil leaves them to the world.
 	Human   episode.Human
 	Answers *AnswerBook
+	// Recorded receives the day of every cassette that a replay opens. Episodes that run in
+	// parallel call it; nil ignores the days.
+	Recorded func(day string)
 	// Observe is told what models say; nil tells nobody.
 	Observe func(episode.StreamEvent)
 	Retry   retry.Policy
@@ -63,7 +66,11 @@ func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 		Mode: v.Mode, FS: v.Cassettes, Dir: v.CassetteDir, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
 	}
 	if v.Mode == recorder.Replay {
-		return recorder.New(o)
+		rec, err := recorder.New(o)
+		if err == nil && v.Recorded != nil {
+			v.Recorded(rec.Header().Recorded)
+		}
+		return rec, err
 	}
 	if v.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
 		o.Run, o.Resume, o.KeepJournal = v.RunID, v.Resumed, true

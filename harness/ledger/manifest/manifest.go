@@ -50,6 +50,9 @@ type Manifest struct {
 	// Started is when a recording or live run began, RFC 3339 in UTC; empty for a
 	// replay.
 	Started string `json:"started,omitempty"`
+	// Recorded are the days on which the cassettes of a replay were recorded; absent where
+	// none says its day.
+	Recorded Days `json:"recorded,omitzero"`
 	// Stopped says why a run ended before its plan did: what cap was reached, or
 	// that it was interrupted. Empty when it did not.
 	Stopped string `json:"stopped,omitempty"`
@@ -63,6 +66,23 @@ type Manifest struct {
 	// are then the most that a candidate came to, and Planned of a candidate what its
 	// rounds came to.
 	Decide *Decide `json:"decide,omitempty"`
+}
+
+// Days is a range of days, YYYY-MM-DD in UTC. The zero value has none.
+type Days struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+}
+
+// With returns the range with those of another, too.
+func (d Days) With(other Days) Days {
+	switch (Days{}) {
+	case d:
+		return other
+	case other:
+		return d
+	}
+	return Days{min(d.First, other.First), max(d.Last, other.Last)}
 }
 
 // Fork is a recorded episode and the last turn of it that was replayed.
