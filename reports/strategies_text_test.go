@@ -36,7 +36,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		require.Equal(t, "no claim", k.Verdict)
 		require.Contains(t, k.Note, "without a known cost: unknown, which is never zero")
 		require.Nil(t, g.Results[1].Cost)
-		require.Contains(t, g.Sentence, "front of success and time; contract is not")
+		require.Contains(t, g.Sentence, "Pareto-optimal in success and time; contract is not")
 		require.Contains(t, g.Sentence, "No claim about cost, which is not known of every episode")
 	})
 	t.Run("episodes without a result", func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		g := Build(w.M, w.Rows).Strategies.Groups[0]
 		require.Empty(t, g.Pairs)
 		require.Empty(t, g.Winner)
-		require.Equal(t, "No trial of a task has a result of every strategy, so there is no front. No trial of a task has results of both contract and tools.", g.Sentence)
+		require.Equal(t, "No trial of a task has a result of every strategy, so none is Pareto-optimal. No trial of a task has results of both contract and tools.", g.Sentence)
 		r := Build(w.M, w.Rows)
 		for _, c := range renderers() {
 			require.NotEmpty(t, reporttest.Render(t, c.render, r))
@@ -98,10 +98,10 @@ func TestModelsThatDisagree(t *testing.T) {
 	s := Build(w.M, w.Rows).Strategies
 	require.Equal(t, []string{"tools", "contract"}, []string{s.Groups[0].Winner, s.Groups[1].Winner})
 	require.Empty(t, s.Pooled.Winner)
-	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on who wins in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
+	require.True(t, strings.HasSuffix(s.Pooled.Sentence, "Models disagree on the best strategy in steps, cost, time and tokens: look at each."), s.Pooled.Sentence)
 	require.Equal(t, "Success: no significant difference. Steps, cost and time: models disagree", view.Answer(s.Pooled))
 	k := findClaim(t, s.Pooled, "elapsed", "contract", "tools")
-	require.Equal(t, []string{"models disagree", "", "All 8 tasks agree, so the interval has no width. contract wins with p/n, tools with p/m."}, []string{k.Verdict, k.Winner, k.Note})
+	require.Equal(t, []string{"models disagree", "", "All 8 tasks agree, so the interval has no width. contract is better with p/n, tools with p/m."}, []string{k.Verdict, k.Winner, k.Note})
 	require.Equal(t, "Success: no significant difference. Steps, cost and time: tools is best", view.Answer(&s.Groups[0]))
 	require.NotContains(t, Build(reporttest.Research()).Strategies.Pooled.Sentence, "disagree")
 }
@@ -167,7 +167,7 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	}
 	printed := reporttest.Render(t, text.Markdown, r)
 	require.Contains(t, printed, "**Strategies**, all models: **Success: no significant difference. Steps, cost and time: tools is best**")
-	require.Contains(t, printed, "**all models**: By the estimates tools and plan are on the front")
+	require.Contains(t, printed, "**all models**: By the estimates tools and plan are Pareto-optimal in")
 	require.Contains(t, printed, "| Steps | contract → tools |")
 	var b bytes.Buffer
 	require.NoError(t, text.Summary(&b, r, text.Screen{}))

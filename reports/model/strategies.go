@@ -41,7 +41,7 @@ type StrategyComparison struct {
 	// and time, and that is shown to be better than each other one in at least one of
 	// them; empty without one, and where models disagree on one of the three.
 	Winner string `json:"winner"`
-	// Sentence says who wins what, and who is on the front.
+	// Sentence says which is better in what, and which are Pareto-optimal.
 	Sentence string `json:"sentence"`
 }
 

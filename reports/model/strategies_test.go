@@ -74,10 +74,10 @@ func TestDuelByHand(t *testing.T) {
 	require.Equal(t, []bool{false, true}, []bool{contract.Front, tools.Front})
 	require.Equal(t, []float64{0.5, 6250, 6.25e6}, []float64{contract.Success.Value, contract.Cost.Value, contract.Time.Value})
 	require.Equal(t, "tools", g.Winner)
-	require.Equal(t, "Tools wins overall: by the estimates it is second to none in success, cost and time, and it is shown to be better than each other in one of them at least. "+
-		"By the estimates tools is alone on the front of success, cost and time; contract is not (tools is no worse in any and better in one). "+
-		"Cost: tools beats contract. Time: tools beats contract. Tokens: tools beats contract. "+
-		"No difference shown in success, steps, tool calls and valid outputs.", g.Sentence)
+	require.Equal(t, "Tools is best overall: no other strategy has a better estimate of success, cost and time, and it is significantly better than each other in at least one of them. "+
+		"By the estimates tools alone is Pareto-optimal in success, cost and time; contract is not (tools is at least as good in all and better in one). "+
+		"Cost: tools is better than contract. Time: tools is better than contract. Tokens: tools is better than contract. "+
+		"No significant difference in success, steps, tool calls and valid outputs.", g.Sentence)
 }
 
 // Where all tasks differ alike there is no spread, and yet a difference.
@@ -117,7 +117,7 @@ func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 		require.Equal(t, want, adjusted, metric)
 	}
 	require.Equal(t, "all models", s.Pooled.Name())
-	require.Contains(t, s.Pooled.Sentence, "Steps: tools beats contract and plan")
+	require.Contains(t, s.Pooled.Sentence, "Steps: tools is better than contract and plan")
 }
 
 // 2,000 claims about cost: the strategy that is cheaper on each of 60 tasks still wins,

@@ -8,12 +8,12 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// conclude names the winner and says who wins what.
+// conclude names the winner and says which is better in what.
 func (c *StrategyComparison) conclude() {
 	c.Winner = c.findWinner()
 	var parts []string
 	if c.Winner != "" {
-		parts = append(parts, fmt.Sprintf("%s wins overall: by the estimates it is second to none in %s, and it is shown to be better than each other in one of them at least", AgentName(c.Winner), c.Axes()))
+		parts = append(parts, fmt.Sprintf("%s is best overall: no other strategy has a better estimate of %s, and it is significantly better than each other in at least one of them", AgentName(c.Winner), c.Axes()))
 	}
 	if line := c.frontLine(); line != "" {
 		parts = append(parts, line)
@@ -47,7 +47,7 @@ func (c *StrategyComparison) Axes() string {
 // frontLine says which strategies are Pareto-optimal, and which dominate the others.
 func (c *StrategyComparison) frontLine() string {
 	if c.Results[0].Success == nil {
-		return "no trial of a task has a result of every strategy, so there is no front"
+		return "no trial of a task has a result of every strategy, so none is Pareto-optimal"
 	}
 	var on, off []string
 	for i := range c.Results {
@@ -57,13 +57,13 @@ func (c *StrategyComparison) frontLine() string {
 			continue
 		}
 		by := slices.IndexFunc(c.Results, func(o StrategyResult) bool { return o.Front && o.dominates(e, priced(c.Results)) })
-		off = append(off, fmt.Sprintf("%s is not (%s is no worse in any and better in one)", AgentName(e.Agent), AgentName(c.Results[by].Agent)))
+		off = append(off, fmt.Sprintf("%s is not (%s is at least as good in all and better in one)", AgentName(e.Agent), AgentName(c.Results[by].Agent)))
 	}
 	verb := "are"
 	if len(on) == 1 {
-		verb = "is alone"
+		verb = "alone is"
 	}
-	line := fmt.Sprintf("By the estimates %s %s on the front of %s", words.And(on), verb, c.Axes())
+	line := fmt.Sprintf("By the estimates %s %s Pareto-optimal in %s", words.And(on), verb, c.Axes())
 	if len(off) > 0 {
 		line += "; " + strings.Join(off, ", ")
 	}
@@ -73,27 +73,27 @@ func (c *StrategyComparison) frontLine() string {
 	return line
 }
 
-// winsByMetric says of each metric who beats whom, and of those without a win that
+// winsByMetric says of each metric which strategies are better than which, and of those without a win that
 // none is shown.
 func (c *StrategyComparison) winsByMetric() []string {
 	parts, apart, open, none := c.Standings(c.Metrics())
 	if len(open) > 0 {
-		parts = append(parts, "no difference shown in "+words.And(open))
+		parts = append(parts, "no significant difference in "+words.And(open))
 	}
 	if len(none) > 0 {
 		parts = append(parts, "no claim about "+words.And(none)+", which is not known of every episode")
 	}
 	if len(apart) > 0 {
-		parts = append(parts, "models disagree on who wins in "+words.And(apart)+": look at each")
+		parts = append(parts, "models disagree on the best strategy in "+words.And(apart)+": look at each")
 	}
 	return parts
 }
 
-// Standings say of each metric who beats whom, and name the metrics that models disagree
+// Standings say of each metric which strategies are better than which, and name the metrics that models disagree
 // on, those without a significant difference and those that are not known.
 func (c *StrategyComparison) Standings(metrics []string) (wins, apart, open, none []string) {
 	for _, metric := range metrics {
-		name, won := MetricWord(metric), c.Wins(metric, " beats ", words.And)
+		name, won := MetricWord(metric), c.Wins(metric, " is better than ", words.And)
 		if won != "" {
 			wins = append(wins, name+": "+won)
 		}
@@ -109,7 +109,7 @@ func (c *StrategyComparison) Standings(metrics []string) (wins, apart, open, non
 	return wins, apart, open, none
 }
 
-// Wins says who beats whom in a metric; empty where nobody is shown to.
+// Wins says which strategies are better than which in a metric; empty where nobody is shown to.
 func (c *StrategyComparison) Wins(metric, beat string, list func([]string) string) string {
 	beats := map[string][]string{}
 	var winners []string
@@ -156,7 +156,7 @@ func (s *Strategies) compareModels() {
 		}
 		if len(with) == 2 {
 			p.Winner, p.Verdict = "", Disagree
-			p.Note = words.Join(" ", p.Note, fmt.Sprintf("%s wins with %s, %s with %s.", AgentName(p.First), with[p.First], AgentName(p.Second), with[p.Second]))
+			p.Note = words.Join(" ", p.Note, fmt.Sprintf("%s is better with %s, %s with %s.", AgentName(p.First), with[p.First], AgentName(p.Second), with[p.Second]))
 		}
 	}
 }
@@ -214,8 +214,8 @@ func (c *StrategyComparison) Name() string {
 func (s *Strategies) note(more int, sessions bool) {
 	say := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	say("Strategies are compared over the same trials of the same tasks, with the same model; pairs without a result on either side are left out. "+
-		"One wins where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
-		"the interval itself is not widened for their number, so it may miss 0 without a win.", words.Trimmed(s.Alpha, 4))
+		"One is better where p, adjusted for all claims about the metric (Holm), is at most %s and the 95%% interval lies on its side of 0; "+
+		"the interval itself is not widened for their number, so it may exclude 0 without being significant.", words.Trimmed(s.Alpha, 4))
 	say("A step is a model turn, so a plan that fans out takes many; steps are compared where both solved the task, everything else over all pairs.")
 	if slices.ContainsFunc(s.Groups, func(c StrategyComparison) bool {
 		return slices.ContainsFunc(c.Results, func(e StrategyResult) bool { return len(e.Candidates) > 1 })

@@ -27,7 +27,7 @@ func Markdown(w io.Writer, r model.Report) error {
 	b.line("Suite **%s** · %s · run <code>%s</code>%s", Escape(words.Brief(r.Run.Suite, 80)), view.Shape(r), Escape(words.Brief(r.Run.RunID, 64)), simulated(r.Run.Simulated))
 	if r.Outcomes.WithoutResult() > 0 {
 		b.line("")
-		b.line("Episodes: %s", Escape(view.OutcomesLine(r)))
+		b.line("%s", Escape(view.OutcomesLine(r)))
 	}
 	for _, line := range view.Origin(r) {
 		b.line("")
