@@ -181,7 +181,7 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 		for _, args := range [][]string{{"run", "--resume", "latest"}, slow} {
 			end := b.run(0, args...)
 			require.Equal(t, exit.Failed, end.code, end.text)
-			require.Contains(t, end.text, "another cupel is at work in it: wait for it to end, or use another runs folder")
+			require.Contains(t, end.text, "in use by another cupel process: wait for it to end, or use another runs folder")
 		}
 		before := b.journaled()
 		if begun == 0 {

@@ -294,7 +294,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 	} {
 		end := k.run(0, args...)
 		require.Equal(t, exit.Failed, end.code, "%v: %s", args, end.text)
-		require.Contains(t, end.text, filepath.Join("suites", "first", "cassettes")+": another cupel is at work in it; wait for it to end", "%v", args)
+		require.Contains(t, end.text, filepath.Join("suites", "first", "cassettes")+": in use by another cupel process; wait for it to end", "%v", args)
 	}
 	require.Equal(t, before, k.desk.requests)
 	require.NoFileExists(t, filepath.Join(k.dir, pack))

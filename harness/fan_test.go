@@ -253,6 +253,6 @@ func TestForkOfTurnsAtOnceIsRefused(t *testing.T) {
 		_, err = harness.Run(context.Background(), o)
 		var config *harness.ConfigError
 		require.ErrorAs(t, err, &config)
-		require.ErrorContains(t, err, fmt.Sprintf("fork S00/blow/1@%d: its turns 1 to 3 were asked for at once", turn))
+		require.ErrorContains(t, err, fmt.Sprintf("fork S00/blow/1@%d: its turns 1 to 3 overlap", turn))
 	}
 }

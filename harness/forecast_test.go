@@ -114,7 +114,7 @@ func TestForecastOfAReplayIsNothing(t *testing.T) {
 	require.Equal(t, all, out.Episodes)
 	require.Equal(t, "0/0/0", rangeOf(out.Total.CostNanoUSD))
 	require.Equal(t, "0/0/0", rangeOf(out.Total.Requests))
-	require.Equal(t, []string{"a replay asks nobody: it needs no key and no network and costs nothing"}, out.Warnings)
+	require.Equal(t, []string{"a replay sends no requests: it is free and needs neither a key nor a network"}, out.Warnings)
 	require.Nil(t, out.Duration.Expected)
 
 	o.Trials = 2
@@ -142,7 +142,7 @@ func TestForecastCountsWhatIsLeftOut(t *testing.T) {
 	require.Equal(t, []int{2, 2}, []int{whole.Tasks, whole.ScriptedTasks})
 	last := whole.Candidates[len(whole.Candidates)-1]
 	require.Equal(t, []any{"scripted", forecast.BasisNobody, "0/0/0"}, []any{last.Name, last.Basis, rangeOf(last.CostNanoUSD)})
-	require.Equal(t, forecast.LeftOut{Why: "not selected by what an earlier run says of them", Episodes: 2}, whole.LeftOut[1])
+	require.Equal(t, forecast.LeftOut{Why: "not selected by the results of an earlier run", Episodes: 2}, whole.LeftOut[1])
 
 	sum := 0
 	for i := 1; i <= 3; i++ {
@@ -296,5 +296,5 @@ func TestForecastJSON(t *testing.T) {
 		`"candidates":[{"name":"a","provider":"openai","model":"unpriced","simulated":false,"episodes":2,"episodes_in_all":2,"basis":"none",`+
 		`"past_episodes":0,"tasks":2,"tasks_known":0,`+estimate+`}],"total":{`+estimate+`},"duration":{"at_least_s":0,"expected_s":null},`+
 		`"past_runs":0,"past_episodes":0,"warnings":["candidate a: the price table has no price of model unpriced of provider openai: its cost is unknown",`+
-		`"no past run to learn from, so only bounds are known, of: a; run a few episodes first"]}`, string(text))
+		`"no past runs to estimate from, so only bounds are known for: a; run a few episodes first"]}`, string(text))
 }

@@ -177,7 +177,7 @@ func TestForkRefusesWhoWouldNotHaveComeThere(t *testing.T) {
 	_, err := harness.Run(context.Background(), o)
 	var config *harness.ConfigError
 	require.ErrorAs(t, err, &config)
-	require.ErrorContains(t, err, "fork T/a/1@3: candidate b: its settings do not lead to the fork: at turn 3 it would ask for a turn (main/act), the recorded episode would ask for a turn (rescue/rescue); make its budgets, rescue and compress alike")
+	require.ErrorContains(t, err, "fork T/a/1@3: candidate b: its settings diverge before the fork: at turn 3 it would ask for a turn (main/act), the recorded episode would ask for a turn (rescue/rescue); use the same budgets, rescue and compress")
 	require.Empty(t, voice.asked)
 	o.Fork.Turn = 2
 	require.Equal(t, "Yes.", forked(t, o).Episodes[0].Answer, "before it their ways are one")

@@ -191,10 +191,10 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 	unlock, err := ledger.Lock(stopped.Dir)
 	require.NoError(t, err)
 	_, err = harness.Run(context.Background(), o)
-	require.ErrorContains(t, err, "another cupel is at work in it")
+	require.ErrorContains(t, err, "in use by another cupel process")
 	o.Resume = stopped.Manifest.RunID
 	_, err = harness.Run(context.Background(), o)
-	require.ErrorContains(t, err, "another cupel is at work in it")
+	require.ErrorContains(t, err, "in use by another cupel process")
 	unlock()
 	_, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)

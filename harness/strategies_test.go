@@ -133,7 +133,7 @@ func TestStrategiesReplayAsRecorded(t *testing.T) {
 		requireSameEpisodes(t, forked, replayed(t, o))
 		o.Fork.Turn = 3
 		_, err = harness.Run(context.Background(), o)
-		require.ErrorContains(t, err, "its turns 2 to 3 were asked for at once")
+		require.ErrorContains(t, err, "its turns 2 to 3 overlap")
 		require.ErrorContains(t, err, "keep at most 1")
 	})
 }

@@ -117,7 +117,7 @@ func TestVerify(t *testing.T) {
 		o.Candidates[1].Model = "another"
 		require.Equal(t, "strong", o.Candidates[1].Name)
 		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
-		require.EqualError(t, err, "run "+recorded.Manifest.RunID+" cannot be executed again as it was:\ncandidate strong changed since the run was made")
+		require.EqualError(t, err, "run "+recorded.Manifest.RunID+" cannot be executed again:\ncandidate strong changed since the run was made")
 		o.Candidates = o.Candidates[2:]
 		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, "as it was:\nno candidate matches \"strong\"")

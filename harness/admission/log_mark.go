@@ -12,7 +12,7 @@ import (
 )
 
 // ErrDamaged is a spend log that was changed or cut off.
-var ErrDamaged = errors.New("what the run has spent cannot be known")
+var ErrDamaged = errors.New("the spending of the run is unknown")
 
 // mark is the first line of a log: so many bytes of it are on disk, and a log that
 // has fewer was cut off. It is always written over in place.

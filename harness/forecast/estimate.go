@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// measure is something that an episode has a number of.
+// measure is a quantity of an episode.
 type measure int
 
 const (
@@ -26,19 +26,19 @@ const (
 	mReasoning
 	mCost    // nano-USD
 	mElapsed // microseconds
-	mKinds   // turns of the first kind; those of the others follow
+	mKinds   // turns of the first kind; the other kinds follow
 	measures = mKinds + measure(len(kinds))
 )
 
-// kinds are those of turns.
+// kinds are the kinds of turns.
 var kinds = [...]string{
 	turn.KindAct, turn.KindReflect, turn.KindRescue, turn.KindCompress, turn.KindPlan, turn.KindFinal, turn.KindConclude,
 }
 
-// observation is one past episode. What is not known of it is NaN.
+// observation is one past episode. Unknown values are NaN.
 type observation [measures]float64
 
-// runningStats sum up numbers.
+// runningStats are the mean and variance of numbers.
 type runningStats struct {
 	n             float64
 	sum, mean, m2 float64 // m2 sums the squared distances from the mean
@@ -55,7 +55,7 @@ func (m *runningStats) add(x float64) {
 	m.m2 += d * (x - m.mean)
 }
 
-// variance is that of a single number; NaN for fewer than two.
+// variance is the variance of a single number; NaN for fewer than two.
 func (m *runningStats) variance() float64 {
 	if m.n < 2 {
 		return math.NaN()
@@ -63,9 +63,9 @@ func (m *runningStats) variance() float64 {
 	return m.m2 / (m.n - 1)
 }
 
-// times is the sum of n more numbers like these, and the variance of the error in
-// saying so: each has its own, and all have that of the mean. Fewer than two
-// numbers have the variance given.
+// times estimates the sum of n more such numbers. Its variance includes the spread of each
+// number and the error of their mean. With fewer than two observations it uses the given
+// variance.
 func (m *runningStats) times(n, otherwise float64) estimate {
 	v := m.variance()
 	if math.IsNaN(v) {
@@ -74,11 +74,11 @@ func (m *runningStats) times(n, otherwise float64) estimate {
 	return estimate{expected: m.sum * n / m.n, variance: n*v + n*n*v/m.n}
 }
 
-// sample sums up past episodes, by measure.
+// sample is the statistics of past episodes, by measure.
 type sample [measures]runningStats
 
-// estimate is a number that is not known yet. What is expected is NaN if it is unknown, as is
-// the variance; a bound that is unknown is infinite or NaN.
+// estimate is an unknown number. expected and variance are NaN if unknown; an unknown bound
+// is infinite or NaN.
 type estimate struct{ low, expected, high, variance float64 }
 
 // unbounded is an estimate that adds no bounds.
@@ -88,7 +88,7 @@ func (g estimate) plus(h estimate) estimate {
 	return estimate{g.low + h.low, g.expected + h.expected, g.high + h.high, g.variance + h.variance}
 }
 
-// narrow pulls the bounds to 1.96 standard deviations around the expected number.
+// narrow sets the bounds to 1.96 standard deviations around the expected number.
 func (g *estimate) narrow() {
 	if d := 1.96 * math.Sqrt(g.variance); !math.IsNaN(g.expected + d) {
 		g.low = min(max(g.expected-d, g.low, 0), g.expected)
@@ -101,7 +101,7 @@ func (g estimate) bounds() Range {
 	return Range{whole(math.Floor(g.low)), whole(math.Round(g.expected)), whole(math.Ceil(g.high))}
 }
 
-// whole is nil for what is unknown or does not fit an int64.
+// whole is nil if x is unknown or does not fit an int64.
 func whole(x float64) *int64 {
 	if math.IsNaN(x) || math.Abs(x) >= 1<<62 {
 		return nil
@@ -109,7 +109,7 @@ func whole(x float64) *int64 {
 	return new(int64(x))
 }
 
-// estimates are those of some episodes together; the zero value is of none.
+// estimates are the sums over some episodes; the zero value is for none.
 type estimates [measures]estimate
 
 func (g estimates) plus(h estimates) estimates {
@@ -139,10 +139,10 @@ func (g *estimates) estimate() Estimate {
 	return e
 }
 
-// estimate says what the episodes of a candidate come to.
+// estimate fills in the estimates of a candidate's episodes.
 func (f *forecaster) estimate(s *share) {
 	if f.Mode == recorder.Replay || s.Provider == episode.ScriptedCandidate {
-		s.Basis = BasisNobody // and nothing is spent, which is known
+		s.Basis = BasisNobody // the spending is known to be zero
 		return
 	}
 	of, wide := s.digest, f.samples[pastKey{s.digest, ""}]
@@ -155,7 +155,7 @@ func (f *forecaster) estimate(s *share) {
 		wide, s.Basis = &sample{}, BasisNone
 	}
 	s.PastEpisodes = int(wide[mCalls].n)
-	var rest [measures]float64 // episodes of tasks that nothing is known of
+	var rest [measures]float64 // episodes of tasks without past episodes
 	for _, t := range f.manifest.Tasks {
 		planned := s.tasks[t.ID]
 		if planned == nil {
@@ -178,18 +178,17 @@ func (f *forecaster) estimate(s *share) {
 			*g = g.plus(wide[m].times(rest[m], math.NaN()))
 		}
 		if m != mCalls && m != mRequests && !math.IsNaN(g.variance) {
-			g.low, g.high = unbounded.low, unbounded.high // the past says more than the worst case
+			g.low, g.high = unbounded.low, unbounded.high // past episodes are more informative than the worst case
 		}
 		g.narrow()
 	}
 }
 
-// defaultAttempts are those of the zero retry.Policy.
+// defaultAttempts is the default of retry.Policy.
 const defaultAttempts = 4
 
-// worst are the bounds of episodes: one call each at least, and at most as many as the
-// budget has steps, each at the worst case of the first request. A condensing call is not a
-// step.
+// worst returns the bounds of episodes: at least one call each, and at most the steps of
+// the budget, each at the worst case of the first request. A condensing call is not a step.
 func (f *forecaster) worst(t *taskShare) (g estimates) {
 	budgets, steps := t.Params.Budgets, math.Inf(1)
 	if budgets.MaxSteps > 0 {
@@ -210,7 +209,7 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 	in, out, cost := worstRequest(f.Prices, f.priceDay, t.Planned)
 	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = most*in, most*out, most*(in+out), most*cost
 	if budgets.MaxTokens > 0 {
-		g[mTokens].high = min(g[mTokens].high, t.n*(float64(budgets.MaxTokens)+in+out)) // the last request begins below it
+		g[mTokens].high = min(g[mTokens].high, t.n*(float64(budgets.MaxTokens)+in+out)) // the last request starts below the cap
 	}
 	if budgets.MaxCostNanoUSD > 0 {
 		g[mCost].high = min(g[mCost].high, t.n*(float64(budgets.MaxCostNanoUSD)+cost))
@@ -218,8 +217,8 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 	return g
 }
 
-// worstRequest is the worst case of an episode's first request, the dearest of those
-// it begins with, at the dearest of its models; NaN is unknown.
+// worstRequest is the worst case of an episode's most expensive first request at its most
+// expensive model; NaN is unknown.
 func worstRequest(prices price.Table, day time.Time, p drive.Planned) (in, out, cost float64) {
 	nan := math.NaN()
 	calls := p.FirstCalls(p.Params)

@@ -1,5 +1,5 @@
-// Package forecast says what a run would do and what it is likely to come to, without
-// running it: see Make.
+// Package forecast predicts the episodes, cost and duration of a run without running it:
+// see Make.
 package forecast
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Forecast is what a run would do, and what that is likely to come to. Null is
-// unknown, never zero. It has the JSON form of cupel run --dry-run --json.
+// Forecast predicts a run. Null is unknown, never zero. Its JSON form is the output of
+// cupel run --dry-run --json.
 type Forecast struct {
 	Suite string `json:"suite"`
 	Mode  string `json:"mode"`
@@ -32,61 +32,61 @@ type Forecast struct {
 	Tasks         int `json:"tasks"`
 	ScriptedTasks int `json:"scripted_tasks"`
 	Trials        int `json:"trials"`
-	// Episodes would be run now; EpisodesInAll are those of the whole plan, with
-	// other shards' and those that a resumed run has done.
+	// Episodes would be run now; EpisodesInAll counts the whole plan, including other shards
+	// and the finished episodes of a resumed run.
 	Episodes      int `json:"episodes"`
 	EpisodesInAll int `json:"episodes_in_all"`
-	// LeftOut says where the other episodes of the suite went, in the order in which
-	// they are dropped.
+	// LeftOut counts the other episodes of the suite by reason, in the order in which they are
+	// excluded.
 	LeftOut    []LeftOut   `json:"left_out"`
 	Candidates []Candidate `json:"candidates"`
 	Total      Estimate    `json:"total"`
 	Duration   Duration    `json:"duration"`
-	// PastRuns and PastEpisodes are what the estimates were made from.
+	// PastRuns and PastEpisodes count the basis of the estimates.
 	PastRuns     int `json:"past_runs"`
 	PastEpisodes int `json:"past_episodes"`
-	// Warnings are for people: what would keep the run from starting or ending, and
-	// what is not known.
+	// Warnings are texts: what would stop the run from starting or ending, and which inputs
+	// are unknown.
 	Warnings []string `json:"warnings"`
 }
 
-// LeftOut is a number of episodes that would not be run, and why.
+// LeftOut is a number of episodes that would not be run, and the reason.
 type LeftOut struct {
 	Why      string `json:"why"`
 	Episodes int    `json:"episodes"`
 }
 
-// What an estimate is made from.
+// These are the bases of an estimate.
 const (
 	// BasisCandidate are past episodes of the same candidate, BasisModel of the same
 	// model in another candidate.
 	BasisCandidate = "candidate"
 	BasisModel     = "model"
-	// BasisNone is the policy's worst case: nothing is expected, only bounded.
+	// BasisNone is the policy's worst case: it gives bounds, but no expected value.
 	BasisNone = "none"
-	// BasisNobody is a replay or a scripted candidate: nobody is asked.
+	// BasisNobody is a replay or a scripted candidate, which send no requests.
 	BasisNobody = "nobody"
 )
 
-// Candidate is the part of one candidate.
+// Candidate is the forecast of one candidate.
 type Candidate struct {
 	Name     string `json:"name"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	// Simulated says that nobody is paid.
+	// Simulated is set if the cost is not real money.
 	Simulated     bool   `json:"simulated"`
 	Episodes      int    `json:"episodes"`
 	EpisodesInAll int    `json:"episodes_in_all"`
 	Basis         string `json:"basis"`
-	// PastEpisodes were found; TasksKnown of the Tasks to run are among theirs, the
-	// others are taken to be like the mean of all.
+	// PastEpisodes is the number of past episodes; they cover TasksKnown of the Tasks to run.
+	// The other tasks are estimated by the mean.
 	PastEpisodes int `json:"past_episodes"`
 	Tasks        int `json:"tasks"`
 	TasksKnown   int `json:"tasks_known"`
 	Estimate
 }
 
-// Estimate is what episodes are likely to come to together.
+// Estimate is the sum over episodes.
 type Estimate struct {
 	// Calls are turns, Requests calls with every attempt.
 	Calls    Range `json:"calls"`
@@ -107,12 +107,12 @@ type Tokens struct {
 	Reasoning  Range `json:"reasoning"`
 }
 
-// Range is a number that is not known yet. With past episodes to learn from, Low
-// and High are 1.96 standard deviations of the forecast's error from Expected: the
-// spread of episodes of one task and the uncertainty of its mean. That is no
-// guarantee, and knows nothing of a provider that changes. Without, Low is one call
-// an episode and High the steps of the budget at the worst case of the first
-// request, which later ones may exceed. Null is unknown.
+// Range is an unknown number. With past episodes, Low and High are 1.96 standard deviations
+// of the forecast's error from Expected, which includes the spread of episodes of one task
+// and the uncertainty of its mean. They are not a guarantee and assume an unchanged
+// provider. Without past episodes, Low is one call per episode and High the steps of the
+// budget at the worst case of the first request, which later ones may exceed. Null is
+// unknown.
 type Range struct {
 	Low      *int64 `json:"low"`
 	Expected *int64 `json:"expected"`
@@ -126,12 +126,11 @@ type Duration struct {
 	Expected *int64 `json:"expected_s"`
 }
 
-// Make says what harness.Run would do with these options, and what that is likely to
-// come to by the runs below the runs folder and the prices of the day. It fails as Run
-// would before its first episode, except that keys that are missing are warnings. It sends
-// nothing and makes no run folder. Cassettes are read only to tell stale ones and the
-// beginning of a fork; of a run to be resumed it takes the lock, and like Run cuts off what
-// a crash left half written.
+// Make predicts what harness.Run would do with these options, from the runs below the runs
+// folder and the prices of the day. It fails as Run would before its first episode, except
+// that missing keys are warnings. It sends no requests and does not create a run folder. It
+// reads cassettes only to find stale ones and the beginning of a fork. It locks a run to be
+// resumed and, like Run, cuts off a half-written record after a crash.
 func Make(o harness.Options) (Forecast, error) {
 	f := &forecaster{samples: map[pastKey]*sample{}, seen: map[[3]string]bool{}}
 	f.keyless(&o)
@@ -157,18 +156,18 @@ func Make(o harness.Options) (Forecast, error) {
 type forecaster struct {
 	harness.Options
 	plan     *harness.Plan
-	manifest manifest.Manifest // as the run would begin
+	manifest manifest.Manifest // at the start of the run
 	priceDay time.Time
 	todo     []bool                     // by place in the plan
 	spent    map[string]admission.Spend // of a resumed run, by provider
 	missing  []string                   // keys and values of headers
 	warnings []string
 	samples  samples
-	seen     map[[3]string]bool // past episodes: replays show one again
+	seen     map[[3]string]bool // past episodes, because replays repeat them
 	runs     int                // past ones with an episode in the samples
 }
 
-// keyless lets a plan be made without credentials, and notes which are missing.
+// keyless sets options that allow a plan without credentials, and notes the missing ones.
 func (f *forecaster) keyless(o *harness.Options) {
 	note := func(text string) {
 		if !slices.Contains(f.missing, text) {
@@ -196,7 +195,7 @@ func (f *forecaster) keyless(o *harness.Options) {
 	}
 }
 
-// share is the part of one candidate.
+// share is the episodes of one candidate.
 type share struct {
 	Candidate
 	digest    string
@@ -205,15 +204,14 @@ type share struct {
 	estimates estimates
 }
 
-// taskShare is the episodes that a candidate would run of one task: one of them, and how
-// many they are.
+// taskShare is a candidate's episodes of one task: one of them, and their number.
 type taskShare struct {
 	drive.Planned
 	n float64
 }
 
-// shares returns those of the candidates with episodes in the plan. absent counts the
-// episodes of a replay that have no cassette.
+// shares returns the candidates with episodes in the plan. absent counts the episodes of a
+// replay without a cassette.
 func (f *forecaster) shares() (list []*share, absent int) {
 	byName := map[string]*share{}
 	for _, c := range f.manifest.Candidates {
@@ -273,8 +271,8 @@ func (f *forecaster) forecast() (out Forecast, err error) {
 	return out, err
 }
 
-// leftOut says where the suite's other episodes went: those of the plan of all shards
-// are inAll, those to be run now todo.
+// leftOut returns why the suite's other episodes are not run: inAll counts those in the
+// plan of all shards, todo those to be run now.
 func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
 	all, chosen, kept := inAll, inAll, inAll
 	if f.Resume == "" && f.Fork == nil {
@@ -283,7 +281,7 @@ func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
 	list = []LeftOut{}
 	for _, l := range []LeftOut{
 		{"of tasks and candidates that are not selected", all - chosen},
-		{"not selected by what an earlier run says of them", chosen - kept},
+		{"not selected by the results of an earlier run", chosen - kept},
 		{"their cassettes are fresh", kept - inAll},
 		{"in other shards", inAll - len(f.todo)},
 		{"the run has their results", len(f.todo) - todo},
@@ -296,7 +294,7 @@ func (f *forecaster) leftOut(inAll, todo int) (list []LeftOut, err error) {
 }
 
 // selected counts the episodes of the suite, those of the selected tasks and candidates,
-// and of these those that Selection.Episode takes.
+// and those of them that Selection.Episode accepts.
 func selected(plan *harness.Plan, o harness.Options) (all, chosen, kept int, err error) {
 	candidates, tasks, err := plan.Selected()
 	scripted := 0

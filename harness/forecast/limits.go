@@ -18,10 +18,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// asks reports whether there are episodes for which a provider is asked.
+// asks reports whether any episode sends requests to a provider.
 func (s *share) asks() bool { return s.Basis != BasisNobody && s.Episodes > 0 }
 
-// duration puts the candidates side by side that have a lane of their own.
+// duration treats candidates with separate lanes as parallel.
 func (f *forecaster) duration(shares []*share) Duration {
 	type lane struct {
 		limits    admission.Limits
@@ -49,14 +49,14 @@ func (f *forecaster) duration(shares []*share) Duration {
 		expected = max(expected, micros(work/float64(f.Concurrency)))
 	}
 	d := Duration{AtLeast: int64(least / time.Second)}
-	if f.Mode != recorder.Replay && !math.IsNaN(work) { // how fast a replay is was not measured here
+	if f.Mode != recorder.Replay && !math.IsNaN(work) { // the speed of a replay was not measured here
 		d.Expected = new(int64(math.Ceil(expected.Seconds())))
 	}
 	return d
 }
 
-// rated is how long a provider's limits keep so many requests and tokens: what it
-// allows in a minute goes at once.
+// rated is how long a provider's limits take for these requests and tokens: one minute's
+// allowance is sent immediately.
 func rated(l admission.Limits, requests, tokens float64) time.Duration {
 	minutes := 0.0
 	if l.RequestsPerMinute > 0 && !math.IsNaN(requests) {
@@ -68,13 +68,13 @@ func rated(l admission.Limits, requests, tokens float64) time.Duration {
 	return time.Duration(min(minutes*float64(time.Minute), 1<<62))
 }
 
-// warnf notes what people should know.
+// warnf adds a warning.
 func (f *forecaster) warnf(format string, args ...any) {
 	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
 }
 
-// warn says what would keep the run from starting or from ending, and what is not
-// known. absent episodes of a replay have no cassette.
+// warn adds warnings about what would stop the run from starting or ending, and about
+// unknown inputs. absent episodes of a replay have no cassette.
 func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 	past := f.warnings // come last
 	f.warnings = []string{}
@@ -88,7 +88,7 @@ func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 		if absent > 0 {
 			f.warnf("the run would not start: %d of %d episodes have no cassette%s", absent, len(f.todo), record)
 		}
-		f.warnf("a replay asks nobody: it needs no key and no network and costs nothing")
+		f.warnf("a replay sends no requests: it is free and needs neither a key nor a network")
 	}
 	f.warnings = append(f.warnings, past...)
 	if f.Decide != nil {
@@ -98,7 +98,8 @@ func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 	}
 }
 
-// warnOfSpending says what is missing, unknown or capped in a run that asks providers.
+// warnOfSpending adds warnings about missing, unknown or capped inputs of a run that sends
+// requests.
 func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 	for _, text := range f.missing {
 		f.warnf("the run would not start: %s", text)
@@ -123,10 +124,10 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 		ofProvider[s.Provider] = ofProvider[s.Provider].plus(s.estimates)
 	}
 	if unknown != nil {
-		f.warnf("no past run to learn from, so only bounds are known, of: %s; run a few episodes first", drive.Abridge(unknown, 8))
+		f.warnf("no past runs to estimate from, so only bounds are known for: %s; run a few episodes first", drive.Abridge(unknown, 8))
 	}
 	if unpaid > 0 {
-		f.warnf("of the expected cost %s are of simulated models: nobody pays them", dollars(unpaid))
+		f.warnf("%s of the expected cost is for simulated models and is not charged", dollars(unpaid))
 	}
 	var spent admission.Spend
 	for _, s := range f.spent {
@@ -140,7 +141,7 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 	}
 }
 
-// isAbsent reports whether an episode of a replay has no cassette. A pack is not asked,
+// isAbsent reports whether an episode of a replay has no cassette. It does not check packs,
 // because it would read them.
 func isAbsent(o harness.Options, e drive.Planned) bool {
 	_, pack := o.Cassettes.(*cassette.Pack)
@@ -154,8 +155,8 @@ func isAbsent(o harness.Options, e drive.Planned) bool {
 
 func dollars(nano float64) string { return fmt.Sprintf("$%.4f", nano/1e9) }
 
-// warnOfCaps says which caps would or could end the run early; money is what the cap on
-// cost is called.
+// warnOfCaps adds warnings about caps that would or could end the run early; money is the
+// name of the cap on cost.
 func (f *forecaster) warnOfCaps(money, prefix string, caps admission.Caps, spent admission.Spend, g estimates) {
 	for _, c := range []struct {
 		name       string
@@ -177,7 +178,7 @@ func (f *forecaster) warnOfCaps(money, prefix string, caps admission.Caps, spent
 			f.warnf("%s would end the run early: %s are expected, so about %.0f %% of them fit", name, c.text(c.expected), math.Floor(100*max(left, 0)/c.expected))
 		case c.high <= left:
 		case math.IsNaN(c.high) || math.IsInf(c.high, 1):
-			f.warnf("%s may end the run early: how much it comes to has no known bound", name)
+			f.warnf("%s may end the run early: its total has no known bound", name)
 		default:
 			f.warnf("%s may end the run early: it can come to %s", name, c.text(math.Ceil(c.high)))
 		}

@@ -21,8 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/price"
 )
 
-// How much of the past is read: of the folders that changed last those of the
-// suite, as far as their files fit.
+// These constants bound how much is read of the suite's past runs, newest first.
 const (
 	maxPastFolders = 200
 	maxPastRuns    = 20
@@ -35,11 +34,11 @@ type pastKey struct{ of, task string }
 
 func modelKey(provider, model string) string { return "model\x00" + provider + "\x00" + model }
 
-// readPast learns from the runs of the suite below the runs folder, those that changed last
-// first, except the one that is resumed. What cannot be read is a warning.
+// readPast reads the runs of the suite below the runs folder, newest first, except the one
+// that is resumed. Unreadable runs are warnings.
 func (f *forecaster) readPast() {
 	manifests := f.pastManifests()
-	parts := map[string]bool{f.Resume: true} // whose episodes are another run's, too
+	parts := map[string]bool{f.Resume: true} // with episodes that another run has, too
 	for _, m := range manifests {
 		parts[m.RescoredFrom] = true
 		for _, id := range m.MergedFrom {
@@ -63,7 +62,7 @@ func (f *forecaster) readPast() {
 		before, learn := len(f.seen), f.learner(m)
 		for rows, err := range ledger.Scan(dir) {
 			if err != nil {
-				f.warnf("past run %s is not taken into account from here on: %s", m.RunID, err)
+				f.warnf("past run %s is ignored from here on: %s", m.RunID, err)
 				break
 			}
 			learn(rows)
@@ -72,12 +71,12 @@ func (f *forecaster) readPast() {
 	}
 }
 
-// sameFork reports whether a run that is a fork has the beginning of the plan's.
+// sameFork reports whether a fork has the same beginning as the plan.
 func sameFork(m manifest.Fork, is *manifest.Fork) bool {
 	return is != nil && m.Task == is.Task && m.Candidate == is.Candidate && m.Trial == is.Trial && m.Turn == is.Turn
 }
 
-// pastManifests are those of the suite's runs, the one that changed last first.
+// pastManifests returns the manifests of the suite's runs, newest first.
 func (f *forecaster) pastManifests() (list []manifest.Manifest) {
 	entries, err := os.ReadDir(f.Runs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +103,7 @@ func (f *forecaster) pastManifests() (list []manifest.Manifest) {
 		}
 		m, err := manifest.Read(filepath.Join(f.Runs, d.name))
 		if err != nil {
-			f.warnf("past run %s is not taken into account: %s", d.name, err)
+			f.warnf("past run %s is ignored: %s", d.name, err)
 		} else if m.Suite == f.Suite.Name && m.RunID == d.name {
 			list = append(list, m)
 		}
@@ -112,8 +111,8 @@ func (f *forecaster) pastManifests() (list []manifest.Manifest) {
 	return list
 }
 
-// learner adds to the samples those episodes of a run whose candidate or model is in the
-// plan. Those without a result are left out: they ended too early.
+// learner adds to the samples the episodes of a run whose candidate or model is in the
+// plan. It skips those without a result, which ended too early.
 func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 	wanted, candidates, tasks := map[string]bool{}, map[string]manifest.Candidate{}, map[string]string{}
 	for _, c := range f.plan.Candidates() {
@@ -144,7 +143,7 @@ func (f *forecaster) learner(m manifest.Manifest) func(ledger.EpisodeRows) {
 	}
 }
 
-// samples are what past episodes came to.
+// samples are the statistics of past episodes.
 type samples map[pastKey]*sample
 
 // add adds an episode to a sample.
@@ -157,9 +156,9 @@ func (s samples) add(key pastKey, o observation) {
 	}
 }
 
-// observe counts what an episode came to, from the turn a fork continues at, at the
-// prices of the day. Writes to a cache are priced as short-lived ones: a ledger
-// does not tell them apart. ok is false for an episode with nothing to learn from.
+// observe returns the quantities of an episode, from the fork's turn on, at the prices of
+// the day. It prices cache writes as short-lived ones, because a ledger does not
+// distinguish them. ok is false for an episode without usable data.
 func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o observation, ok bool) {
 	from := 0
 	if f.manifest.Fork != nil {
@@ -183,8 +182,8 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 	return o, ok
 }
 
-// askedModel is whom a turn asked. A second model that is asked for a plan or a step
-// of it is known only by the name it answered with.
+// askedModel is the model of a turn. A second model for plans or steps is known only by the
+// name in its reply.
 func askedModel(t ledger.Turn, c manifest.Candidate) string {
 	switch {
 	case t.Role == turn.RoleRescue:
@@ -198,7 +197,7 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 // spend adds the tokens and the cost of a turn.
 func (o *observation) spend(prices price.Table, day time.Time, t ledger.Turn, model string) {
 	class := func(m measure, n *int64) int64 {
-		if n == nil || *n < 0 { // a ledger is untrusted
+		if n == nil || *n < 0 { // because a ledger is untrusted
 			o[m], o[mTokens] = math.NaN(), math.NaN()
 			return -1 // which has no known cost
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // errLocked says that a run folder is in use.
-var errLocked = errors.New("another cupel is at work in it")
+var errLocked = errors.New("in use by another cupel process")
 
 // Lock takes the lock of a run folder, which must exist, until unlock or until
 // the process dies, however it dies. Whoever comes second, in this process or

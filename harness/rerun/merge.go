@@ -28,16 +28,14 @@ type shardRun struct {
 	shard    harness.Shard
 }
 
-// ended says that the run has a ledger. One that was killed has none, and counts as
-// missing.
+// ended reports whether the run has a ledger. A killed run has none and counts as missing.
 func (s shardRun) ended() bool { return s.manifest.Status != "running" }
 
-// Merge joins the runs of a plan's shards into one run below runs, and returns its
-// folder and manifest. Its ledger is that of a run of the whole plan. Runs of
-// another suite, configuration, price table, program or plan, and two of one shard,
-// are refused with every reason in one *ConfigError; that shards are missing or
-// have not ended the manifest says, which is then partial. The folders given are
-// only read.
+// Merge joins the runs of a plan's shards into one run below runs, and returns its folder
+// and manifest. Its ledger equals that of a run of the whole plan. It refuses runs of
+// another suite, configuration, price table, program or plan, and duplicate shards, with
+// every reason in one *ConfigError. If shards are missing or unfinished, the manifest lists
+// them and the merged run is partial. Merge only reads the given folders.
 func Merge(runs string, dirs []string) (dir string, m manifest.Manifest, err error) {
 	shards, err := readShards(dirs)
 	if err != nil {
@@ -55,8 +53,8 @@ func Merge(runs string, dirs []string) (dir string, m manifest.Manifest, err err
 	return dir, m, nil
 }
 
-// derive makes and locks the folder of a run that is made from others. done unlocks
-// it; after an error it removes the folder, unless an earlier run had made it.
+// derive creates and locks the folder of a run that is derived from others. done unlocks it
+// and, after an error, removes the folder unless it existed before.
 func derive(runs, id string) (dir string, done func(error), err error) {
 	dir = filepath.Join(runs, id)
 	_, err = os.Stat(dir)
@@ -67,7 +65,7 @@ func derive(runs, id string) (dir string, done func(error), err error) {
 	unlock, err := ledger.Lock(dir)
 	return dir, func(err error) {
 		if err != nil && made {
-			_ = os.RemoveAll(dir) // the error says more
+			_ = os.RemoveAll(dir) // the original error is more useful
 		}
 		unlock()
 	}, err
@@ -83,7 +81,7 @@ func readShards(dirs []string) ([]shardRun, error) {
 		}
 		s := shardRun{dir: dir, manifest: m, episodes: episodes}
 		if m.Shard == "" {
-			errs = append(errs, fmt.Errorf("%s is no shard: it ran its whole plan, or was merged already", dir))
+			errs = append(errs, fmt.Errorf("%s is not a shard: it was run without --shard, or is already merged", dir))
 		} else if s.shard, err = harness.ParseShard(m.Shard); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 		}
@@ -99,7 +97,7 @@ func readShards(dirs []string) ([]shardRun, error) {
 	return shards, nil
 }
 
-// mismatches says in what runs differ that must be shards of one plan.
+// mismatches returns the differences of runs that rule out one common plan.
 func mismatches(shards []shardRun) []error {
 	var errs []error
 	taken := map[int]string{}
@@ -128,7 +126,7 @@ func mismatches(shards []shardRun) []error {
 	return errs
 }
 
-// mergedManifest is the manifest but for what the ledger says.
+// mergedManifest is the manifest without the totals of the ledger.
 func mergedManifest(shards []shardRun) manifest.Manifest {
 	m := shards[0].manifest
 	m.Candidates = slices.Clone(m.Candidates)
@@ -167,8 +165,8 @@ func mergedManifest(shards []shardRun) manifest.Manifest {
 	return m
 }
 
-// mergeLedgers writes the shards' episodes in ledger order, and the manifest with what
-// they come to.
+// mergeLedgers writes the shards' episodes in ledger order, and the manifest with their
+// totals.
 func mergeLedgers(dir string, shards []shardRun, m manifest.Manifest) (manifest.Manifest, error) {
 	w, err := ledger.NewWriter(dir)
 	if err != nil {
@@ -216,7 +214,7 @@ func mergeLedgers(dir string, shards []shardRun, m manifest.Manifest) (manifest.
 	})
 }
 
-// source is a ledger that is being read.
+// source is an open ledger.
 type source struct {
 	next func() (ledger.EpisodeRows, error, bool)
 	stop func()
@@ -229,7 +227,7 @@ func (s *source) advance() (err error) {
 	return err
 }
 
-// firstOf is the source whose episode comes first in ledger order; nil at the end.
+// firstOf returns the source with the next episode in ledger order; nil at the end.
 func firstOf(sources []*source) *source {
 	var first *source
 	for _, s := range sources {
@@ -240,7 +238,7 @@ func firstOf(sources []*source) *source {
 	return first
 }
 
-// renamed puts an episode's rows into another run.
+// renamed changes the run of an episode's rows.
 func renamed(rows ledger.EpisodeRows, run string) ledger.EpisodeRows {
 	rows.Episode.RunID = run
 	for i := range rows.Turns {

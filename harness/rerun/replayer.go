@@ -14,19 +14,18 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Replayer executes single episodes of a run again, from their cassettes and
-// without a network. Suite, candidates and cassettes are opened once for all of
-// them. Safe for concurrent use.
+// Replayer executes single episodes of a run again, from their cassettes and without a
+// network. Suite, candidates and cassettes are opened only once. It is safe for concurrent
+// use.
 type Replayer struct {
 	plan     *harness.Plan
 	manifest manifest.Manifest
 }
 
-// NewReplayer prepares to execute episodes of the run of a manifest again. The
-// options are those the run was made with; mode, seed, trials and selection the
-// manifest says, and what would begin or resume a run is left out. Names of tasks
-// and candidates that are gone are no error here, but of their episodes. Call Close
-// in the end.
+// NewReplayer prepares to execute episodes of the run of a manifest again. The options are
+// those of the run; mode, seed, trials and selection come from the manifest, and options
+// that start or resume a run are ignored. Missing tasks and candidates are errors of their
+// episodes only. The caller must call Close.
 func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
 	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed = recorder.Replay, "", "", false, 0
 	o.Trials, o.Seed, o.Select = max(m.Trials, 1), m.Seed, harness.Selection{}
@@ -49,7 +48,7 @@ func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
 		}
 	}
 	if len(o.Select.Candidates) == 0 {
-		return nil, &harness.ConfigError{Err: errors.New("the suite and the configuration have none of the run's candidates any more")}
+		return nil, &harness.ConfigError{Err: errors.New("the suite and the configuration no longer have any of the run's candidates")}
 	}
 	plan, err := harness.NewPlan(o)
 	if err != nil {
@@ -61,21 +60,21 @@ func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
 // Close closes the cassettes.
 func (p *Replayer) Close() { p.plan.Close() }
 
-// NoReplayError says why an episode cannot be shown.
+// NoReplayError means that an episode cannot be shown.
 type NoReplayError struct {
-	// Kind is one of those below, or a kind of error of episodes, such as
-	// KindCassetteMissing; KindReplayMiss is also one that differs now.
+	// Kind is one of those below or an error kind of episodes, such as KindCassetteMissing.
+	// KindReplayMiss includes an episode that differs now.
 	Kind string
 	Err  error
 }
 
 // Kinds of NoReplayError besides those of episodes.
 const (
-	// KindLive is a live run, of which nothing was kept.
+	// KindLive is an episode of a live run, which stores no texts.
 	KindLive = "live"
-	// KindLost is an episode that had no result.
+	// KindLost is an episode without a result.
 	KindLost = "lost"
-	// KindGone is one that suite or configuration do not have any more.
+	// KindGone is an episode that the suite or the configuration no longer has.
 	KindGone = "gone"
 )
 
@@ -85,11 +84,10 @@ func (e *NoReplayError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *NoReplayError) Unwrap() error { return e.Err }
 
-// Again executes an episode of the run again and returns what happened in it. If
-// that cannot be had, or is not what the rows of then say, the error is a
-// *NoReplayError: every column counts that texts could change, which those of
-// prices, digests of the whole suite and checks cannot. A context that ends is its
-// own error.
+// Again executes an episode of the run again and returns its trace. If it cannot, or the
+// rows differ from was, the error is a *NoReplayError; columns that texts cannot change,
+// such as prices, suite digests and checks, do not count. If ctx ends, its error is
+// returned as it is.
 func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode.Trace, error) {
 	e := was.Episode
 	refuse := func(kind string, err error) error {
@@ -99,7 +97,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 	case p.manifest.Mode == string(recorder.Live) && e.Provider != episode.ScriptedCandidate:
 		return nil, refuse(KindLive, errLive)
 	case e.Excluded() != "":
-		return nil, refuse(KindLost, errors.New("it had no result, and cassettes hold none of that"))
+		return nil, refuse(KindLost, errors.New("no result was recorded, so the episode cannot be replayed"))
 	}
 	is, traces, err := p.plan.Execute(ctx, e.TaskID, e.Candidate, int(e.Trial))
 	if err != nil {
@@ -117,7 +115,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 	return traces, nil
 }
 
-// textual are an episode's rows without the columns that no text can change.
+// textual returns an episode's rows without the columns that texts cannot change.
 func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	e := &rows.Episode
 	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil

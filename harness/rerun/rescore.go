@@ -18,20 +18,19 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// RescoreFile is the file of a rescored run's folder that holds both verdicts of
-// every episode that changed.
+// RescoreFile is the file in a rescored run's folder with both verdicts of every changed
+// episode.
 const RescoreFile = "rescore.json"
 
-// Rescored says what changed checks make of a run.
+// Rescored is the effect of changed checks on a run.
 type Rescored struct {
 	// From is the id of the run, FromSuite and Suite the digests of the suites.
 	From      string `json:"from"`
 	FromSuite string `json:"from_suite"`
 	Suite     string `json:"suite"`
-	// Episodes were scored again; the run's others had no result.
+	// Episodes is the number of rescored episodes; the run's others had no result.
 	Episodes int `json:"episodes"`
-	// Changed are those whose checks or verdict are not what they were, in ledger
-	// order.
+	// Changed are the episodes whose checks or verdict changed, in ledger order.
 	Changed []RescoredEpisode `json:"changed"`
 }
 
@@ -44,17 +43,16 @@ type RescoredEpisode struct {
 	Is        bool           `json:"is_solved"`
 	WasChecks []ledger.Check `json:"was_checks"`
 	IsChecks  []ledger.Check `json:"is_checks"`
-	// WasHarm and IsHarm say which change did harm; absent if none did.
+	// WasHarm and IsHarm name the change that did harm; absent if none did.
 	WasHarm string `json:"was_harm,omitempty"`
 	IsHarm  string `json:"is_harm,omitempty"`
 }
 
-// Rescore scores the episodes of a run by the checks of today's suite and writes
-// that as a run of its own below the runs folder, with RescoreFile beside it; it
-// returns its folder. No model is asked: the episodes are executed again from
-// their cassettes, and must go as they went. One that does not, because more than
-// its checks changed, is an *DivergedError and nothing is written. The run itself is
-// only read.
+// Rescore scores the episodes of a run by the current suite's checks, writes the result as
+// a new run below the runs folder, with RescoreFile, and returns its folder. It executes
+// the episodes again from their cassettes, without a model. If one differs in more than its
+// checks, the error is a *DivergedError and no run is written. Rescore only reads the
+// original run.
 func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out Rescored, err error) {
 	m, err := manifest.Read(dir)
 	if err != nil {
@@ -102,7 +100,7 @@ func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out
 	return to, out, nil
 }
 
-// rescore takes over the verdict, if nothing else differs.
+// rescore replaces the verdict if nothing else differs.
 func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) error {
 	old, now := rows.Episode, again.Episode
 	name := drive.EpisodeName(old.TaskID, old.Candidate, int(old.Trial))
@@ -134,7 +132,7 @@ func sameChecks(a, b []ledger.Check) bool {
 	return true
 }
 
-// rescoredManifest is the run's, with the suite of today.
+// rescoredManifest is the run's manifest with the current suite.
 func rescoredManifest(m manifest.Manifest, o harness.Options) manifest.Manifest {
 	var at time.Time
 	if id, err := ulid.ParseStrict(m.RunID); err == nil {
@@ -159,13 +157,12 @@ func rescoredManifest(m manifest.Manifest, o harness.Options) manifest.Manifest 
 	return m
 }
 
-// DivergedError says that an episode did not go as before when it was executed
-// again.
+// DivergedError means that an episode differed from the ledger when it was executed again.
 type DivergedError struct{ EpisodeDifference }
 
 // Error names the episode, the column and both values.
 func (e *DivergedError) Error() string {
-	text := fmt.Sprintf("episode %s went otherwise when it was executed again: %s", e.Episode, e.Difference)
+	text := fmt.Sprintf("episode %s differs from the ledger: %s", e.Episode, e.Difference)
 	if e.Err != "" {
 		text += ": " + e.Err
 	}

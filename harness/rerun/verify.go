@@ -1,6 +1,7 @@
-// Package rerun works on runs that have ended: Verify executes one again and compares every
-// column, Rescore scores it by the checks of today, Merge joins the runs of shards, and a
-// Replayer executes single episodes to show what happened in them. No network is used.
+// Package rerun processes runs that have ended: Verify executes one again and compares
+// every column, Rescore scores it by the current checks, Merge joins the runs of shards,
+// and a Replayer executes single episodes again for their traces. It does not use a
+// network.
 package rerun
 
 import (
@@ -19,17 +20,15 @@ import (
 
 // Verification compares a run with its re-execution.
 type Verification struct {
-	// Episodes of the ledger; Verified of them were executed again and have equal
-	// rows, Differing have not. The others had no result the first time, and
-	// cassettes hold none of that.
+	// Episodes is the number of episodes in the ledger; Verified of them had equal rows when
+	// executed again, Differing had not. The others had no result, so they cannot be replayed.
 	Episodes, Verified, Differing int
 	// First is the first difference in ledger order; nil when there is none.
 	First *EpisodeDifference
 	// Was and Is are the ledger digests of the episodes that were compared.
 	Was, Is string
-	// Manifest are the members of run.json that are not what the rows, the suite and the
-	// re-execution say, in the order of their names. Thresholds are not among what can
-	// be found out again.
+	// Manifest are the members of run.json that differ from the values computed from rows,
+	// suite and re-execution, sorted by name. Thresholds are not checked.
 	Manifest []ManifestDifference
 }
 
@@ -42,17 +41,17 @@ type EpisodeDifference struct {
 	// Episode is TASK/CANDIDATE/TRIAL.
 	Episode string
 	ledger.Difference
-	// Err is why the re-execution has no result, if it has none.
+	// Err is the error of the re-execution; empty if it has a result.
 	Err string
 }
 
-// errLive says that nothing of a run's texts was kept.
-var errLive = errors.New("the run was live: nothing of its texts was kept to execute again; use record mode to keep them")
+// errLive means that a run stored no texts.
+var errLive = errors.New("a live run does not store texts, so it cannot be executed again; use record mode")
 
-// Verify executes the episodes of a run again, from their cassettes and without a
-// network, and compares the rows, where run_id and replayed do not count, and what can
-// be found out again of the manifest. The options are those the run was made with; a
-// run that today's suite or configuration cannot repeat is a *ConfigError.
+// Verify executes the episodes of a run again, from their cassettes and without a network,
+// and compares the rows except run_id and replayed, and the reproducible members of the
+// manifest. The options are those of the run; if the current suite or configuration cannot
+// repeat it, the error is a *ConfigError.
 func Verify(ctx context.Context, o harness.Options, dir string) (v Verification, err error) {
 	var was, is ledger.Digester
 	var rows rowTotals
@@ -84,9 +83,9 @@ func Verify(ctx context.Context, o harness.Options, dir string) (v Verification,
 	return v, nil
 }
 
-// reexecute replays the episodes of a run that have a result, and visits every
-// episode of the run with its rows of then and now, in ledger order. It returns the
-// manifests of then and now. The suite may be another one than then if changed says so.
+// reexecute replays the episodes of a run that have a result, and visits every episode with
+// its old and new rows, in ledger order. It returns the old and new manifests. If changed
+// is set, the suite may differ.
 func reexecute(ctx context.Context, o harness.Options, dir string, changed bool, visit func(old, again ledger.EpisodeRows) error) (m, again manifest.Manifest, err error) {
 	m, episodes, err := ledger.Open(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func reexecute(ctx context.Context, o harness.Options, dir string, changed bool,
 	}
 	var config *harness.ConfigError
 	if errors.As(err, &config) {
-		return m, again, &harness.ConfigError{Err: fmt.Errorf("run %s cannot be executed again as it was:\n%w", m.RunID, err)}
+		return m, again, &harness.ConfigError{Err: fmt.Errorf("run %s cannot be executed again:\n%w", m.RunID, err)}
 	}
 	if err != nil {
 		return m, again, err
@@ -131,7 +130,7 @@ func reexecute(ctx context.Context, o harness.Options, dir string, changed bool,
 		return m, again, context.Canceled
 	}
 	return m, res.Manifest, sideBySide(episodes, ledger.Scan(res.Dir), func(old, again ledger.EpisodeRows) error {
-		again.Episode.ConfigDigest = m.ConfigDigest // compared above, as far as it matters
+		again.Episode.ConfigDigest = m.ConfigDigest // compared above
 		return visit(old, again)
 	})
 }
@@ -149,8 +148,8 @@ func withResult(episodes iter.Seq2[ledger.EpisodeRows, error]) (names drive.Epis
 	return names, nil
 }
 
-// checkSame says what of a run cannot be had again. Candidates that the run did not
-// have may come and go. What else changed in the policy, the rows show.
+// checkSame returns an error if a run cannot be repeated. Further candidates are allowed.
+// Other changes of the policy show in the rows.
 func checkSame(m, now manifest.Manifest, changed bool) error {
 	var errs []error
 	if m.SuiteDigest != now.SuiteDigest && !changed {
@@ -174,8 +173,8 @@ func checkSame(m, now manifest.Manifest, changed bool) error {
 	return nil
 }
 
-// sideBySide visits the episodes of a ledger with those of another, which may lack
-// some: they have no rows then.
+// sideBySide visits the episodes of a ledger with those of another; if that lacks one, its
+// rows are empty.
 func sideBySide(episodes, others iter.Seq2[ledger.EpisodeRows, error], visit func(a, b ledger.EpisodeRows) error) error {
 	next, stop := iter.Pull2(others)
 	defer stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// rowTotals are what the rows of a run say of its manifest.
+// rowTotals are the parts of a manifest that follow from the rows.
 type rowTotals struct {
 	manifest.Totals
 	outcomes manifest.Outcomes
@@ -36,11 +36,11 @@ func (t *rowTotals) add(rows ledger.EpisodeRows) {
 	t.replayed = t.replayed || rows.Episode.Replayed
 }
 
-// manifest returns m with what can be found out again: from the rows, and from the
+// manifest returns m with its reproducible members recomputed from the rows and from the
 // manifest of the re-execution, which has the candidates and tasks of the episodes with a
 // result.
 func (t *rowTotals) manifest(m, again manifest.Manifest) manifest.Manifest {
-	t.Digest = m.LedgerDigest // checked by whoever read the rows
+	t.Digest = m.LedgerDigest // checked by the reader of the rows
 	m.SetTotals(t.Totals)
 	m.Suite, m.SuiteDigest, m.PriceDigest, m.PriceVersion = again.Suite, again.SuiteDigest, again.PriceDigest, again.PriceVersion
 	if t.Episodes > 0 {
@@ -81,13 +81,13 @@ func (t *rowTotals) manifest(m, again manifest.Manifest) manifest.Manifest {
 	return m
 }
 
-// manifestDifferences are the members that differ.
+// manifestDifferences returns the members that differ.
 func manifestDifferences(was, is manifest.Manifest) (list []ManifestDifference) {
 	a, b := members(was), members(is)
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if x, y := a[name], b[name]; x != y && !strings.Contains(x, secrets.Hidden) { // what was withheld then may be unknown now
+		if x, y := a[name], b[name]; x != y && !strings.Contains(x, secrets.Hidden) { // a redacted value may be unknown now
 			list = append(list, ManifestDifference{name, orNone(x), orNone(y)})
 		}
 	}
@@ -124,7 +124,7 @@ func members(m manifest.Manifest) map[string]string {
 				walk(fmt.Sprintf("%s[%d]", path, i), value)
 			}
 		default:
-			value, _ := json.Marshal(v) // it came from JSON
+			value, _ := json.Marshal(v) // the value was decoded from JSON
 			out[path] = string(value)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // ErrLocked says that another process, or another part of this one, writes to a folder
 // of cassettes.
-var ErrLocked = errors.New("another cupel is at work in it")
+var ErrLocked = errors.New("in use by another cupel process")
 
 // Lock takes the kernel's lock of a folder of cassettes until unlock or until the
 // process dies, however it dies. Everything that writes to the folder takes it first; a

@@ -18,7 +18,7 @@ func TestLock(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Lock(dir)
 	require.ErrorIs(t, err, ErrLocked)
-	require.EqualError(t, err, "lock cassettes folder "+dir+": another cupel is at work in it; wait for it to end, or work on a copy of the suite")
+	require.EqualError(t, err, "lock cassettes folder "+dir+": in use by another cupel process; wait for it to end, or work on a copy of the suite")
 	unlock()
 	unlock()
 	require.NoDirExists(t, dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// admitted is a model that asks for admission before every attempt.
+// admitted is a model that waits for admission before every attempt.
 type admitted struct {
 	providers.Model
 	lane      *admission.Lane
@@ -26,10 +26,10 @@ type admitted struct {
 	day       time.Time
 }
 
-// Call implements providers.Model. The wait for admission is no time of the
-// episode's.
+// Call implements providers.Model. The wait for admission does not count towards the
+// episode's time.
 func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
-	if m.recorder != nil && m.recorder.Resumes() { // what is in the journal was admitted when it was made
+	if m.recorder != nil && m.recorder.Resumes() { // exchanges in the journal were admitted when they were made
 		var recorded http.Header
 		reply, err := m.Model.Call(recorder.OnlyJournaled(ctx, func(h http.Header) { recorded = h }), call)
 		if !errors.Is(err, recorder.ErrNotJournaled) {
@@ -56,11 +56,11 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 	return reply, err
 }
 
-// result is what admission learns of a request that has ended.
+// result returns a request's result for admission.
 func (m admitted) result(call providers.Call, reply providers.Reply, err error) admission.Result {
 	result := admission.Result{Err: err, Usage: reply.Usage}
 	if len(reply.Usage.NotUnderstood) > 0 {
-		result.Usage.Reported = false // it may have been more
+		result.Usage.Reported = false // more may have been used
 	}
 	if cost, ok := m.prices.Cost(m.candidate.Provider, call.Model, reply.Usage, m.day); ok {
 		result.CostNanoUSD = &cost
@@ -68,7 +68,7 @@ func (m admitted) result(call providers.Call, reply providers.Reply, err error) 
 	return result
 }
 
-// worst is what a request can come to; where that is unknown it is negative.
+// worst returns the worst case of a request; unknown numbers are negative.
 func (m admitted) worst(call providers.Call) admission.Request {
 	r := admission.Request{
 		Candidate: m.candidate.Name, ID: call.RequestID, Model: call.Model, CostNanoUSD: -1,
@@ -82,7 +82,7 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	}
 	r.Text, r.Other = price.TextBytes(call)
 	if body, err := json.Marshal(m.candidate.Body); err == nil && len(m.candidate.Body) > 0 {
-		r.Input += int64(len(body)) // text of the request, too
+		r.Input += int64(len(body)) // text of the request, which also counts
 		r.Other += int64(len(body))
 	}
 	if cost, known := r.Price(r.Input, r.Output); known {
@@ -91,11 +91,11 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	return r
 }
 
-// permitKey is that of the permit of the request that is being sent, in its context.
+// permitKey is the context key of the permit of a request.
 type permitKey struct{}
 
-// observed shows permits the headers of the replies: providers say there how much is
-// left.
+// observed passes the headers of replies to permits, because providers state their
+// remaining limits there.
 type observed struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -107,7 +107,7 @@ func (o observed) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// PlainModel returns a candidate's model as its episodes have it, but without a recorder.
+// PlainModel returns a candidate's model as in its episodes, but without a recorder.
 func (v *Env) PlainModel(c goldens.Candidate, factory providers.Factory, key string, seed uint64) (providers.Model, error) {
 	var base http.RoundTripper
 	if v.Base != nil {

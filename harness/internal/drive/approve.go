@@ -9,8 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 )
 
-// approve asks whoever decides about calls of a tool; nil lets the call run.
-// Waiting takes no virtual time.
+// approve requests a decision about a call of a tool; nil lets the call run. Waiting takes
+// no virtual time.
 func approve(ctx context.Context, e *driver, c tool.Call) *tool.Result {
 	switch e.Suite.Approval(c.Name) {
 	case goldens.ApproveAlways:
@@ -31,7 +31,7 @@ func approve(ctx context.Context, e *driver, c tool.Call) *tool.Result {
 	return &tool.Result{Outcome: tool.Rejected, Code: codeDenied, Message: "the user declined this call; it was not run"}
 }
 
-// ask puts a question to the human. Waiting takes no virtual time.
+// ask sends a question to the human. Waiting takes no virtual time.
 func ask(ctx context.Context, e *driver, c agent.AskUser) completion {
 	a, ok := answer(ctx, e, episode.Question{Text: c.Question})
 	if ctx.Err() != nil {

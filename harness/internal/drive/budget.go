@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// budget is a context that ends once a live call has taken so much time. Waiting,
-// for admission or between attempts, is no time of the call's.
+// budget is a context that ends after a live call has run for its time. Waits for admission
+// and between attempts do not count.
 type budget struct {
 	context.Context
 	end context.CancelCauseFunc
@@ -16,12 +16,12 @@ type budget struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	left  time.Duration
-	since time.Time // of running on; zero while it waits
+	since time.Time // start of the running period; zero while it waits
 }
 
 type budgetKey struct{}
 
-// WithBudget returns a context with a budget. Call cancel in the end.
+// WithBudget returns a context with a budget. The caller must call cancel.
 func WithBudget(ctx context.Context, d time.Duration) (_ context.Context, cancel func()) {
 	inner, end := context.WithCancelCause(ctx)
 	b := &budget{end: end, left: d}
@@ -42,8 +42,8 @@ func (b *budget) Err() error {
 	return context.DeadlineExceeded
 }
 
-// paused runs wait while the budget of ctx, if it has one, stands still. wait's context
-// ends as soon as the run is drained.
+// paused runs wait while the budget of ctx, if any, is paused. The context of wait ends as
+// soon as the run is drained.
 func paused(ctx context.Context, wait func(context.Context) error) error {
 	if b, ok := ctx.Value(budgetKey{}).(*budget); ok {
 		b.pause()

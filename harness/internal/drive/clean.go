@@ -18,15 +18,14 @@ type column struct {
 	id    int
 }
 
-// record is a type of row: its columns, those of an embedded ledger.Key apart.
+// record is a type of row: its columns except those of an embedded ledger.Key.
 type record struct {
 	key, own []column
 	keyed    bool // its first field is the Key
 }
 
-// columns lists the columns of every type of row, so that no new one is
-// forgotten, and how many there are. Fields of embedded structs are the type's
-// own.
+// columns lists the columns of every type of row by reflection, so that new ones are
+// included, and their number. Fields of embedded structs count as the type's own.
 var columns = sync.OnceValues(func() (all map[reflect.Type]record, count int) {
 	all = map[reflect.Type]record{}
 	var add func(at string, t reflect.Type)
@@ -75,7 +74,7 @@ type cleaner struct {
 	key ledger.Key
 }
 
-// NewCleaner returns what replaces the credentials that s knows in rows.
+// NewCleaner returns a cleaner that replaces the credentials of s in rows.
 func NewCleaner(s *secrets.Finder) *cleaner {
 	records, columns := columns()
 	return &cleaner{secrets: s, records: records, last: make([]string, columns)}

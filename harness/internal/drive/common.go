@@ -21,10 +21,10 @@ func Count(b bool) int {
 	return 0
 }
 
-// Simulated says that a provider's models are simulations.
+// Simulated reports whether a provider's models are simulations.
 func Simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
 
-// Abridge joins the first names and says how many were left out.
+// Abridge joins the first names and appends the number of omitted ones.
 func Abridge(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -32,7 +32,7 @@ func Abridge(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// SortedKeys are the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -42,7 +42,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// DigestOf is the SHA-256 of the JSON of its arguments, in hexadecimal.
+// DigestOf returns the SHA-256 of the JSON of its arguments, in hexadecimal.
 func DigestOf(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
@@ -52,7 +52,7 @@ func DigestOf(parts ...any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// StatusWith is the status of a run that has ended so.
+// StatusWith returns the status of a run that ended with these outcomes.
 func StatusWith(o manifest.Outcomes) string {
 	if o.WithoutResult() > 0 {
 		return "partial"
@@ -60,7 +60,7 @@ func StatusWith(o manifest.Outcomes) string {
 	return "complete"
 }
 
-// ManifestTask is what run.json says of a task.
+// ManifestTask returns the entry of a task in run.json.
 func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	parts := s.TaskParts(t)
 	return manifest.Task{
@@ -69,12 +69,12 @@ func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	}
 }
 
-// LaneName tells lanes apart. It holds a key, so it must not be written anywhere.
+// LaneName identifies a lane. It contains a key, so it must not be written to any output.
 func LaneName(c goldens.Candidate, key string) string {
 	return c.Provider + "\x00" + c.BaseURL + "\x00" + key
 }
 
-// ModelsOf returns the models that a candidate's provider may be asked for.
+// ModelsOf returns the models that a candidate may use.
 func ModelsOf(c goldens.Candidate) []string {
 	list := []string{c.Model}
 	for _, other := range []string{c.Rescue, c.Fallback} {

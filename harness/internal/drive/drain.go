@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// drainGrace is how long what is in flight may take to end once a run is drained.
+// drainGrace is the time for requests in flight to end after a run is drained.
 const drainGrace = time.Second
 
-// drainedKey is that of a context, in the one of a run, that ends once it is drained.
+// drainedKey is the context key, in a run's context, of a context that ends when the run is
+// drained.
 type drainedKey struct{}
 
-// Drainable returns the context of a run that ends some time after drain is closed; the
-// waits of the run end at once. Call stop in the end.
+// Drainable returns the context of a run. It ends drainGrace after drain is closed; the
+// run's waits end immediately. The caller must call stop.
 func Drainable(ctx context.Context, drain <-chan struct{}) (_ context.Context, stop func()) {
 	run, cancel := context.WithCancel(ctx)
 	drained, end := context.WithCancel(run)
@@ -40,7 +41,7 @@ func Drainable(ctx context.Context, drain <-chan struct{}) (_ context.Context, s
 	}
 }
 
-// isDrained reports whether the run that ctx is of is being ended.
+// isDrained reports whether the run of ctx is being drained.
 func isDrained(ctx context.Context) bool {
 	drained, ok := ctx.Value(drainedKey{}).(context.Context)
 	return ok && drained.Err() != nil

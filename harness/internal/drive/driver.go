@@ -1,5 +1,5 @@
-// Package drive runs one episode: it carries out the commands of an agent machine on a
-// virtual clock and builds the rows of what happened.
+// Package drive runs one episode: it executes the commands of an agent machine on a virtual
+// clock and builds the ledger rows.
 package drive
 
 import (
@@ -21,12 +21,11 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// driver is one candidate × task × trial in progress: the driver of an agent
-// machine. It carries out commands, advances the virtual clock by what they
-// took, and feeds the outcomes back ordered by the time they arrived at, then
-// by command id, so that nothing depends on goroutines. Tools and questions are
-// carried out at once, one after another in the order they are issued; model
-// calls of a live run also in real time overlap with all else.
+// driver drives the agent machine of one candidate × task × trial. It executes commands,
+// advances the virtual clock by their duration, and feeds the outcomes back ordered by
+// arrival time, then by command id, so that the result does not depend on goroutines. Tools
+// and questions run one after another in the order they are issued; model calls of a live
+// run overlap with everything else in real time, too.
 type driver struct {
 	*Env
 	Planned
@@ -35,15 +34,15 @@ type driver struct {
 	clock    time.Time // virtual
 	machine  agent.Machine
 	model    providers.Model
-	recorder *recorder.Recorder     // nil for a scripted candidate with nothing Outside
+	recorder *recorder.Recorder     // nil for a scripted candidate without a world process or HTTP tool
 	history  *history               // nil unless the episode is a fork
-	missing  error                  // why a scripted candidate has no recorder
+	missing  error                  // the reason why a scripted candidate has no recorder
 	world    *world.Environment     // nil until it is open
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
 	rows     rowBuilder
-	issued   int // the command issued last
+	issued   int // the id of the last command
 	calls    pendingCalls
-	// abandoned are outcomes that came too late for the machine.
+	// abandoned are outcomes that arrived too late for the machine.
 	abandoned []completion
 	finish    *agent.Finish
 	// failedBy is the command whose failure ended the episode without a result; 0 if
@@ -52,9 +51,8 @@ type driver struct {
 	trace    func(episode.Trace)
 }
 
-// Run runs one episode to its end. Its rows are complete whatever happens: a
-// failure is an episode with status error. trace, which may be nil, is told what
-// happens in it, in order.
+// Run runs one episode to its end. Its rows are always complete: a failure is an episode
+// with status error. trace, if not nil, is called with each event in order.
 func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) ledger.EpisodeRows {
 	e := &driver{
 		Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace,
@@ -79,7 +77,7 @@ func (e *driver) drive(ctx context.Context) {
 	for e.finish == nil {
 		next, ok := e.calls.next()
 		if !ok {
-			e.fail(errors.New("the agent machine waits for nothing: this is a bug in the strategy"))
+			e.fail(errors.New("the agent machine neither issued a command nor finished: this is a bug in the strategy"))
 			return
 		}
 		e.clock = next.at
@@ -89,7 +87,7 @@ func (e *driver) drive(ctx context.Context) {
 			return
 		}
 		switch next.event.(type) {
-		case agent.Deadline, agent.Cancelled: // end all that is outstanding
+		case agent.Deadline, agent.Cancelled: // end all pending calls
 			e.abandoned = append(e.abandoned, e.calls.takeAll()...)
 		}
 		e.feed(ctx, next.event, next.apply)
@@ -101,7 +99,7 @@ func (e *driver) drive(ctx context.Context) {
 
 func (e *driver) fail(err error) { e.finish = &agent.Finish{Status: agent.Failed, Err: err} }
 
-// open makes the model and the recorder beneath it, the world and the HTTP tools.
+// open creates the model and the recorder below it, the world and the HTTP tools.
 func (e *driver) open() (err error) {
 	if e.HistoryErr != nil {
 		return e.HistoryErr
@@ -136,7 +134,7 @@ func (e *driver) open() (err error) {
 	return e.openHistory()
 }
 
-// feed steps the machine and starts what it asks for.
+// feed steps the machine and starts the commands that it issues.
 func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Ready, bool)) {
 	ready, err := e.step(ev)
 	e.rows.past = inPast(e)
@@ -151,11 +149,11 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 	for _, u := range ready.Updates {
 		e.emit(episode.Trace{Update: &u})
 	}
-	if _, stop := ev.(agent.Cancelled); stop { // whatever the machine wants
+	if _, stop := ev.(agent.Cancelled); stop { // regardless of the commands
 		e.finish = &agent.Finish{Status: agent.Interrupted}
 		return
 	}
-	if err := fatal(ev); err != nil { // also an error
+	if err := fatal(ev); err != nil { // including an error
 		e.fail(err)
 		return
 	}
@@ -169,12 +167,12 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 
 // step steps the machine.
 func (e *driver) step(ev agent.Event) (ready agent.Ready, err error) {
-	ready.Used = e.rows.used // where it panics
+	ready.Used = e.rows.used // in case it panics
 	defer e.guardOwn(ev, &err)
 	return e.machine.Step(ev), nil
 }
 
-// carryOut starts a command; alone says that it is the only one of its step.
+// carryOut starts a command; alone is set if it is the only one of its step.
 func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) error {
 	if f, ok := c.(agent.Finish); ok {
 		e.finish = &f
@@ -199,9 +197,9 @@ func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) erro
 	return nil
 }
 
-// sequential reports whether model calls are made one after another: of a script, which has
-// one order, and of a cassette, which answers equal requests in the order it is asked.
-// A replay that takes its time asks at once where no requests are equal.
+// sequential reports whether model calls are made one after another: those of a script,
+// which has one order, and those of a cassette, which answers equal requests in order. A
+// replay with a speed runs them in parallel if no requests are equal.
 func (e *driver) sequential() bool {
 	switch {
 	case e.Candidate.Provider == episode.ScriptedCandidate || e.rows.past != nil || e.recorder == nil:
@@ -212,7 +210,7 @@ func (e *driver) sequential() bool {
 	return e.Speed == 0 || e.recorder.Repeats()
 }
 
-// start makes a model call. One that is alone needs no goroutine.
+// start makes a model call, without a goroutine if it is alone.
 func (e *driver) start(ctx context.Context, call *modelCall, alone bool) {
 	if e.sequential() || alone && e.calls.empty() {
 		e.calls.add(call.run(ctx, e))
@@ -224,7 +222,7 @@ func (e *driver) start(ctx context.Context, call *modelCall, alone bool) {
 // maxCommands bounds an episode whose budgets do not end it.
 const maxCommands = 100_000
 
-// issue checks the number of a command: outcomes are fed by it.
+// issue checks the id of a command, because outcomes are ordered by it.
 func (e *driver) issue(c agent.Command) error {
 	var id, parent int
 	switch c := c.(type) {
@@ -249,9 +247,9 @@ func (e *driver) issue(c agent.Command) error {
 	return nil
 }
 
-// fatal is the failure of a call that ends the episode whatever its machine makes of
-// it, since it says nothing about the candidate and a replay would not meet it: a cap
-// of the run, or a request that is not on the cassette. nil for any other.
+// fatal is a failure of a call that ends the episode even if its machine would continue,
+// because it does not depend on the candidate and a replay would not repeat it: a cap of
+// the run, or a request that is not on the cassette. It is nil for any other event.
 func fatal(ev agent.Event) error {
 	failed, ok := ev.(agent.ModelFailed)
 	var miss *recorder.MissError
@@ -261,7 +259,7 @@ func fatal(ev agent.Event) error {
 	return nil
 }
 
-// actionID gives the ULID of a command, in the order the commands are issued.
+// actionID returns the ULID of a command; ids ascend in the order of commands.
 func (e *driver) actionID(command int, at time.Time) string {
 	id := e.ids.next(at)
 	e.rows.actions[command] = id
@@ -274,9 +272,9 @@ func (e *driver) emit(t episode.Trace) {
 	}
 }
 
-// finishAbandoned completes the rows of abandoned calls, because their tokens are paid for. An episode of which a call was
-// cancelled with the run has no result, although its machine had finished: what the
-// call would have brought is not on the cassette.
+// finishAbandoned completes the rows of abandoned calls, because their tokens are paid for.
+// If a call was cancelled with the run, the episode has no result even if its machine had
+// finished, because the reply is not on the cassette.
 func (e *driver) finishAbandoned() {
 	e.abandoned = append(e.abandoned, e.calls.takeAll()...)
 	slices.SortFunc(e.abandoned, completion.compare)
@@ -315,7 +313,7 @@ func (e *driver) close() ledger.EpisodeRows {
 		if f.Err == nil && f.Status != agent.Interrupted {
 			f.Err = e.seal()
 		} else if e.failedBy > 0 && !errors.Is(f.Err, admission.ErrCapped) {
-			e.recorder.Retract(e.failedBy) // when the run is resumed, it is asked again
+			e.recorder.Retract(e.failedBy) // a resumed run sends it again
 		}
 		digest = e.recorder.Digest()
 	}
@@ -324,14 +322,14 @@ func (e *driver) close() ledger.EpisodeRows {
 	return e.clean(e.rows.episode(f, o, digest))
 }
 
-// seal saves what was recorded, or finds recordings a replay did not use.
+// seal saves the recording or, in replay, finds unused recordings.
 func (e *driver) seal() error {
 	if n := e.recorder.Leftover(); n > 0 {
 		return &episode.StaleError{Path: e.Cassette, Unused: n, Command: e.commandOf(e.Planned)}
 	}
 	err := e.recorder.Save()
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("max_seconds ended a call before its answer, and a cassette holds whole exchanges only: raise the budget to record it, or run it in live mode, where it counts as stopped: %w", err)
+		err = fmt.Errorf("max_seconds ended a call before its reply, and a cassette stores complete exchanges only; raise the budget, or use live mode, where the episode counts as stopped: %w", err)
 	}
 	return err
 }

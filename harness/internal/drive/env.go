@@ -18,36 +18,36 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Env is what the episodes of a run share. Episodes that run in parallel only read it.
+// Env is shared by the episodes of a run. Episodes that run in parallel only read it.
 type Env struct {
 	RunID string
 	Mode  recorder.Mode
 	// Today is the day of a recording or live run; zero in replay.
 	Today time.Time
-	// Resumed says that a recording may find journals of an earlier attempt.
+	// Resumed is set if a recording may find journals of an earlier attempt.
 	Resumed bool
-	// Speed is that of a replay; 0 is without waiting.
+	// Speed is the speed of a replay; 0 does not wait.
 	Speed float64
-	// Cassettes is where a replay reads, cassetteDir where a recording writes.
+	// Cassettes is the source of a replay, CassetteDir the target of a recording.
 	Cassettes   fs.FS
 	CassetteDir string
-	// Header is what the cassette of an episode says of itself, without its day.
+	// Header returns the header of an episode's cassette, without its day.
 	Header func(Planned) cassette.Header
-	// Command is what a person types to record an episode.
+	// Command returns the shell command that records an episode.
 	Command func(task, candidate string, trial int) string
-	// Base returns what sends a provider's requests; nil means http.DefaultTransport.
+	// Base returns the transport for a provider's requests; nil means http.DefaultTransport.
 	Base func(provider string) http.RoundTripper
 	// Tools are Go functions by the names of tools.
 	Tools map[string]episode.ToolFunc
-	// LookupEnv finds what headers of HTTP tools take from the environment.
+	// LookupEnv reads environment variables for headers of HTTP tools.
 	LookupEnv func(name string) (string, bool)
-	// Human answers questions; nil leaves them to the world.
+	// Human answers questions; nil means the world answers.
 	Human   episode.Human
 	Answers *AnswerBook
 	// Recorded receives the day of every cassette that a replay opens. Episodes that run in
 	// parallel call it; nil ignores the days.
 	Recorded func(day string)
-	// Observe is told what models say; nil tells nobody.
+	// Observe is called with parts of model replies; nil means no calls.
 	Observe func(episode.StreamEvent)
 	Retry   retry.Policy
 
@@ -56,11 +56,11 @@ type Env struct {
 	ConfigDigest string
 
 	Secrets  *secrets.Finder
-	Cleaners *sync.Pool         // of *cleaner, of a replay
+	Cleaners *sync.Pool         // of *cleaner, for a replay
 	Control  *admission.Control // nil in replay
 }
 
-// newRecorder opens or begins the cassette of an episode.
+// newRecorder opens or creates the cassette of an episode.
 func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 	o := recorder.Options{
 		Mode: v.Mode, FS: v.Cassettes, Dir: v.CassetteDir, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
@@ -72,7 +72,7 @@ func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 		}
 		return rec, err
 	}
-	if v.Mode == recorder.Record { // its digests are a fifth of what a live episode takes
+	if v.Mode == recorder.Record { // because its digests take a fifth of the time of a live episode
 		o.Run, o.Resume, o.KeepJournal = v.RunID, v.Resumed, true
 		o.Header = v.Header(p)
 		o.Header.Recorded = v.Today.Format(time.DateOnly)
@@ -86,14 +86,14 @@ func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 	return recorder.New(o)
 }
 
-// priceDay is the day of the recording, so that a replay costs what was paid.
+// priceDay is the day of the recording, so that a replay has the cost that was paid.
 func (v *Env) priceDay(rec *recorder.Recorder) time.Time {
 	if v.Mode != recorder.Replay {
 		return v.Today.Truncate(24 * time.Hour)
 	}
 	day, err := time.Parse(time.DateOnly, rec.Header().Recorded)
 	if err != nil {
-		return time.Time{} // a foreign cassette says nothing: no price applies
+		return time.Time{} // a foreign cassette has no day, so no price applies
 	}
 	return day
 }
@@ -102,7 +102,7 @@ func (v *Env) commandOf(p Planned) string {
 	return v.Command(p.Task.ID, p.Candidate.Name, p.Trial)
 }
 
-// lane returns the lane that a candidate's requests pass; nil when nothing limits them.
+// lane returns the lane for a candidate's requests; nil if they are not limited.
 func (v *Env) lane(c goldens.Candidate, key string) *admission.Lane {
 	if v.Control == nil || c.Provider == episode.ScriptedCandidate {
 		return nil
@@ -110,9 +110,9 @@ func (v *Env) lane(c goldens.Candidate, key string) *admission.Lane {
 	return v.Control.Lane(c.Provider, c.BaseURL+"\x00"+key)
 }
 
-// clean replaces credentials in every text of an episode's rows. A replay knows
-// all credentials from the start, so that what was clean in one episode is in the
-// next: its cleaners are used again.
+// clean replaces credentials in every text of an episode's rows. A replay reuses its
+// cleaners, because it has all credentials from the start, so a text that was clean in one
+// episode is clean in the next.
 func (v *Env) clean(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	c, ok := v.Cleaners.Get().(*cleaner)
 	if !ok {

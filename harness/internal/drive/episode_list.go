@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// EpisodeName is how people name an episode of a run.
+// EpisodeName returns the name of an episode of a run for display.
 func EpisodeName(task, candidate string, trial int) string {
 	return fmt.Sprintf("%s/%s/%d", task, candidate, trial)
 }
 
-// EpisodeList names episodes in twelve bytes each: a run may have 100,000.
+// EpisodeList names episodes in twelve bytes each, because a run may have 100,000.
 type EpisodeList struct {
 	names map[string]int32
 	texts []string
-	Cells []Cell // their task and candidate are places in texts
+	Cells []Cell // with indexes of their task and candidate in texts
 }
 
 func (l *EpisodeList) number(name string) int32 {
@@ -25,7 +25,7 @@ func (l *EpisodeList) number(name string) int32 {
 		if l.names == nil {
 			l.names = map[string]int32{}
 		}
-		name = strings.Clone(name) // it may be part of a line
+		name = strings.Clone(name) // because it may be part of a line
 		n = int32(len(l.texts))
 		l.names[name], l.texts = n, append(l.texts, name)
 	}

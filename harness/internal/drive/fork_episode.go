@@ -11,18 +11,18 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// history is an episode's recorded beginning in progress: whom its turns ask and
-// where the answers come from.
+// history is an episode's recorded beginning in progress: the candidate of its turns and
+// the source of their replies.
 type history struct {
 	*Past
 	model     providers.Model
 	transport http.RoundTripper
-	day       time.Time // whose prices apply
+	day       time.Time // the day of the prices
 	where     string    // the cassette of its rows; empty for the episode's own
 }
 
-// openHistory makes the wire of the recorded turns. A fork's own cassette holds
-// them, too; without one they come from the recorded episode's.
+// openHistory creates the wire of the recorded turns. Their exchanges come from the fork's
+// own cassette or, without one, from the recorded episode's.
 func (e *driver) openHistory() (err error) {
 	if e.Fork == nil {
 		return nil
@@ -63,7 +63,7 @@ func askedCandidate(e *driver) goldens.Candidate {
 	return e.Candidate
 }
 
-// toolsTransport is what HTTP tools and process worlds go through; nil without a cassette.
+// toolsTransport is the transport of HTTP tools and process worlds; nil without a cassette.
 func toolsTransport(e *driver) http.RoundTripper {
 	if h := inPast(e); h != nil {
 		return h.transport
@@ -74,8 +74,8 @@ func toolsTransport(e *driver) http.RoundTripper {
 	return e.recorder
 }
 
-// pastKey is the key of a row of the past: of the fork's episode, but naming
-// whom the recorded turn asked.
+// pastKey is the key of a row of the past: the fork's episode with the candidate of the
+// recorded turn.
 func (b *rowBuilder) pastKey() ledger.Key {
 	k := b.key
 	if b.past != nil {
@@ -85,7 +85,7 @@ func (b *rowBuilder) pastKey() ledger.Key {
 	return k
 }
 
-// pastCassette is where a turn's exchanges are.
+// pastCassette is the cassette of a turn's exchanges.
 func (b *rowBuilder) pastCassette() string {
 	if b.past != nil {
 		return cmp.Or(b.past.where, b.Cassette)

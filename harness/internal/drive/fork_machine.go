@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// newMachine makes the machine of a planned episode.
+// newMachine creates the machine of a planned episode.
 func (p Planned) newMachine() (agent.Machine, error) {
 	own, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies)
 	switch {
@@ -24,15 +24,15 @@ func (p Planned) newMachine() (agent.Machine, error) {
 	return own, nil
 }
 
-// forkMachine is two machines that see the same events. The past's, made as the
-// recorded episode's was, decides until it is to ask for a turn beyond the fork;
-// from there on the next one does. Up to there both must decide alike.
+// forkMachine is two machines that receive the same events. The past's, created like the
+// recorded episode's, decides until it issues a turn beyond the fork; then the next one
+// decides. Up to the fork both must issue the same commands.
 type forkMachine struct {
-	past, next agent.Machine // past is nil once it is over
+	past, next agent.Machine // past is nil after the fork
 	turn       int           // the last one of the past
 	asked      int           // model calls of the past
 	open       int           // those of them that are in flight
-	checking   bool          // the past goes on after the fork, and next is nil then
+	checking   bool          // the past continues after the fork, and next is nil then
 }
 
 // Step implements agent.Machine.
@@ -54,7 +54,7 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 			calls++
 		}
 	}
-	if calls > 0 && m.open == 0 && m.asked >= m.turn { // here the roads fork
+	if calls > 0 && m.open == 0 && m.asked >= m.turn { // this is the fork
 		if m.checking {
 			m.next = nil
 			return old
@@ -74,32 +74,33 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 	return old
 }
 
-// OverlapError says that recorded turns were in flight together: there is no moment
-// between them to go on from.
+// OverlapError means that recorded turns were in flight together, so an episode cannot
+// continue from between them.
 type OverlapError struct{ first, last int }
 
 // Error names the turns and the last one before them.
 func (e *OverlapError) Error() string {
-	text := fmt.Sprintf("its turns %d to %d were asked for at once, and a fork goes on from a moment at which no answer is outstanding", e.first, e.last)
+	text := fmt.Sprintf("its turns %d to %d overlap, and a fork can continue only when no reply is outstanding", e.first, e.last)
 	if e.first > 1 {
 		text += fmt.Sprintf(": keep at most %d", e.first-1)
 	}
 	return text
 }
 
-// DivergedError says that a candidate would not have come to the fork.
+// DivergedError means that a candidate would not reach the fork.
 type DivergedError struct {
 	turn     int
 	old, now string
 }
 
-// Error names the turn and what either does.
+// Error names the turn and both decisions.
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("its settings do not lead to the fork: at turn %d it would %s, the recorded episode would %s; make its budgets, rescue and compress alike",
+	return fmt.Sprintf("its settings diverge before the fork: at turn %d it would %s, the recorded episode would %s; use the same budgets, rescue and compress",
 		e.turn, e.now, e.old)
 }
 
-// sameCommands compares what two machines want done, except for prompts and sampling settings.
+// sameCommands compares the commands of two machines, except for prompts and sampling
+// settings.
 func sameCommands(turn int, old, now []agent.Command) error {
 	for i := range max(len(old), len(now)) {
 		a, b := describe(old, i), describe(now, i)
@@ -110,8 +111,8 @@ func sameCommands(turn int, old, now []agent.Command) error {
 	return nil
 }
 
-// describe says what the i-th command is. Two with one description are the same
-// to an episode's history.
+// describe describes the i-th command. Commands with equal descriptions are the same to an
+// episode's history.
 func describe(list []agent.Command, i int) string {
 	if i >= len(list) {
 		return "do nothing more"

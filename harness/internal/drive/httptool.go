@@ -21,15 +21,15 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// maxRedirects bounds how often one call is sent elsewhere on the same host.
+// maxRedirects bounds the redirects of one call on the same host.
 const maxRedirects = 5
 
 // httpTool runs a tool over HTTP, through the episode's recorder.
 type httpTool struct {
 	spec    world.HTTPTool
 	headers http.Header // with credentials; nil in replay
-	// transport is the episode's recorder; nil when the episode has no cassette to
-	// replay; missing then says so.
+	// transport is the episode's recorder; nil if the episode has no cassette to replay, which
+	// missing then explains.
 	transport http.RoundTripper
 	missing   error
 }
@@ -55,7 +55,7 @@ func (h httpTool) call(ctx context.Context, c tool.Call, info episode.CallInfo) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	// The limit holds for a cassette, too.
+	// The limit applies to a cassette, too.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, max(h.spec.MaxBytes, maxNoAnswer)+1))
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return tool.Result{}, fmt.Errorf("read the answer: %w", err)
@@ -93,7 +93,7 @@ func (h httpTool) request(ctx context.Context, address string, c tool.Call, info
 	return req, nil
 }
 
-// sameHost follows redirects only where the credentials were meant to go.
+// sameHost follows redirects only to the host that the credentials are for.
 func sameHost(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if len(via) > maxRedirects || req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
@@ -102,7 +102,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// result reads an answer.
+// result converts a response.
 func (h httpTool) result(resp *http.Response, body []byte) tool.Result {
 	if resp.Header.Get("Content-Type") == noAnswerType {
 		var n noAnswer
@@ -132,8 +132,8 @@ func (h httpTool) result(resp *http.Response, body []byte) tool.Result {
 	return tool.Result{Outcome: tool.OK, Value: value.Bytes()}
 }
 
-// Outside reports whether a task's world is a process, or one of its tools is run over HTTP:
-// what they answer is on the episode's cassette.
+// Outside reports whether a task's world is a process or one of its tools uses HTTP. Their
+// answers are on the episode's cassette.
 func Outside(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolFunc) bool {
 	_, ok := t.World.Maker.(process.Kind)
 	return ok || slices.ContainsFunc(t.Tools, func(name string) bool {
@@ -142,9 +142,8 @@ func Outside(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolF
 	})
 }
 
-// ToolHeaders returns the headers of the HTTP tools a task offers, by tool, and
-// the credentials among them and in the environment of its process world. It reports every
-// variable that is missing.
+// ToolHeaders returns the headers of a task's HTTP tools, by tool, and the credentials in
+// them and in the environment of its process world. Its error joins every missing variable.
 func ToolHeaders(s *goldens.Suite, t goldens.Task, replaced map[string]episode.ToolFunc, lookupEnv func(string) (string, bool)) (map[string]http.Header, []string, error) {
 	headers := map[string]http.Header{}
 	var secrets []string

@@ -16,26 +16,26 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// noAnswerType marks an answer that toolTransport made because none came. It is
-// recorded like any other, so that a replay knows of a timeout, too.
+// noAnswerType marks a response that toolTransport made because the tool did not answer. It
+// is recorded like any other, so that a replay repeats a timeout, too.
 const noAnswerType = "application/vnd.cupel.no-answer+json"
 
-// maxNoAnswer bounds such an answer, in bytes, whatever the tool's own bound.
+// maxNoAnswer bounds such a response, in bytes, independently of the tool's own bound.
 const maxNoAnswer = 4 << 10
 
-// statusNoAnswer is no status of HTTP's own.
+// statusNoAnswer is not an HTTP status code.
 const statusNoAnswer = 599
 
 const codeTooLarge = "E_TOO_LARGE"
 
-// noAnswer is the body of such an answer.
+// noAnswer is the body of such a response.
 type noAnswer struct {
 	Outcome tool.Outcome `json:"outcome"`
 	Code    string       `json:"code"`
 	Message string       `json:"message"`
 }
 
-// toolLimits bound one request of a tool; they mark a request as a tool's.
+// toolLimits bound one request of a tool, and mark it as one.
 type toolLimits struct {
 	timeout  time.Duration
 	maxBytes int64
@@ -43,10 +43,10 @@ type toolLimits struct {
 
 type toolLimitsKey struct{}
 
-// toolTransport sits beneath the recorder. Requests of tools get a complete
-// answer within their limits, or one that says why there is none; what an
-// answer must not hold never reaches the recorder. Requests of process worlds go to their
-// commands. Other requests pass through.
+// toolTransport is the transport below the recorder. A request of a tool gets a complete
+// answer within its limits, or a response that explains why there is none; answers with
+// credentials never reach the recorder. Requests of process worlds go to their commands.
+// Other requests pass through.
 type toolTransport struct {
 	models, tools http.RoundTripper
 	secrets       *secrets.Finder
@@ -95,7 +95,7 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return respond(resp, req, text), nil
 }
 
-// answer reads a whole answer, but not much more than most bytes.
+// answer reads a complete answer, up to slightly more than most bytes.
 func (t toolTransport) answer(req *http.Request, most int64) (*http.Response, []byte, error) {
 	resp, err := t.tools.RoundTrip(req)
 	if err != nil {

@@ -39,7 +39,7 @@ func (b *AnswerBook) keep(q episode.Question, a episode.Answer) {
 	}
 }
 
-// Of returns the answers of the n episodes that name gives, in their order.
+// Of returns the answers of the n episodes named by name, in their order.
 func (b *AnswerBook) Of(n int, name func(i int) string) []episode.Answers {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +55,7 @@ func (b *AnswerBook) Of(n int, name func(i int) string) []episode.Answers {
 	return out
 }
 
-// answer puts a question to the episode's human: the run's, or the scripted one.
+// answer sends a question to the episode's human: the run's, or the scripted one.
 func answer(ctx context.Context, e *driver, q episode.Question) (episode.Answer, bool) {
 	if e.Human == nil || e.rows.past != nil {
 		if q.Call != nil {

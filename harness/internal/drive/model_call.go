@@ -15,12 +15,12 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// modelCall is a model call about to be made.
+// modelCall is a model call that has not been made.
 type modelCall struct {
 	agent.CallModel
 	start time.Time
 	row   int      // index of its turn row
-	past  *history // nil for a turn of the episode's own
+	past  *history // nil for a turn after the fork
 	watch recorder.Watch
 }
 
@@ -40,7 +40,7 @@ func prepare(e *driver, c agent.CallModel) *modelCall {
 	return &modelCall{CallModel: c, start: e.clock, row: row, past: e.rows.past}
 }
 
-// outcome is what came of a model call.
+// outcome is the result of a model call.
 type outcome struct {
 	reply providers.Reply
 	cost  *int64
@@ -50,8 +50,8 @@ type outcome struct {
 	fed   bool // the machine has seen it
 }
 
-// run makes the call. Of the episode it reads what does not change while calls are
-// in flight, and it writes nothing.
+// run makes the call. It reads only fields of the episode that do not change while calls
+// are in flight, and does not write to it.
 func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	var seen []recorder.Exchange
 	ctx = recorder.Watched(recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) }), &m.watch)
@@ -71,7 +71,7 @@ func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	done := completion{at: at, id: m.ID}
 	cost := e.rows.cost(m.past, m.Call.Model, reply)
 	switch {
-	case err != nil && e.rows.live && m.past == nil && ctx.Err() == nil && isDrained(ctx): // not made again, or not at all
+	case err != nil && e.rows.live && m.past == nil && ctx.Err() == nil && isDrained(ctx): // not repeated, or never made
 		done.event = agent.Cancelled{At: at}
 	case err != nil:
 		done.event = m.failed(ctx, at, err, seen)
@@ -85,8 +85,8 @@ func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	return done
 }
 
-// failed tells the run being stopped and the time budget from a real failure,
-// and one that is on the cassette from one that a replay would not meet.
+// failed distinguishes a stopped run and an exceeded time budget from a real failure, and a
+// recorded failure from one that a replay would not repeat.
 func (m *modelCall) failed(ctx context.Context, at time.Time, err error, seen []recorder.Exchange) agent.Event {
 	switch stopped := ctx.Err(); {
 	case stopped == nil:
@@ -99,7 +99,7 @@ func (m *modelCall) failed(ctx context.Context, at time.Time, err error, seen []
 	}
 }
 
-// script turns a task's emits into a scripted model's steps.
+// script converts a task's emits into a scripted model's steps.
 func script(t goldens.Task) []scripted.Step {
 	var steps []scripted.Step
 	for _, emit := range t.Script {

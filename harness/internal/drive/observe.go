@@ -7,10 +7,9 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// watched is a model whose calls the run's observer is told of; model itself where
-// there is none. The observer is called by several episodes, and by the turns of one
-// that are in flight together, at the same time: it must be safe for concurrent use.
-// The events of one turn come in order, and its call waits for each.
+// watched wraps a model to call the run's observer; without an observer it returns model.
+// Episodes, and turns of one episode, call the observer in parallel. The events of one turn
+// are in order, and its call waits for each.
 func watched(e *driver, m *modelCall, model providers.Model) providers.Model {
 	if e.Observe == nil {
 		return model

@@ -8,15 +8,15 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 )
 
-// completion is an outcome on its way back to the machine.
+// completion is an outcome that the machine has not received.
 type completion struct {
 	at time.Time
 	id int
-	// event is made when the completion is due; apply fills in the row, fed says that
-	// the machine has seen it.
+	// event is created when the completion is due; apply fills in the row, fed is set once the
+	// machine has received it.
 	event agent.Event
 	apply func(r agent.Ready, fed bool)
-	// failure ends the episode in place of an event.
+	// failure ends the episode instead of an event.
 	failure error
 }
 
@@ -24,9 +24,9 @@ func (c completion) compare(other completion) int {
 	return cmp.Or(c.at.Compare(other.at), cmp.Compare(c.id, other.id))
 }
 
-// pendingCalls holds what an episode has issued and its machine was not given yet: outcomes
-// that are known, and model calls that are in flight. Only the driver's goroutine accesses
-// it; each call's goroutine sends its outcome to done. The zero value is empty.
+// pendingCalls contains known outcomes that the machine has not received, and model calls
+// in flight. Only the driver's goroutine accesses it; each call's goroutine sends its
+// outcome to done. The zero value is empty.
 type pendingCalls struct {
 	known []completion
 	byID  map[int]*modelCall // in flight, by command id
@@ -51,9 +51,9 @@ func (p *pendingCalls) start(call *modelCall, run func() completion) {
 	go func() { p.done <- run() }()
 }
 
-// next takes the outcome that is due first, once no call in flight can be due before it: the
-// time its requests have taken so far is added to the start of each. It returns false if
-// nothing is outstanding.
+// next removes the outcome that is due first, once no call in flight can be due before it:
+// the time of its requests so far is added to the start of each. It returns false if there
+// are no outcomes or calls.
 func (p *pendingCalls) next() (completion, bool) {
 	for !p.empty() {
 		i := earliest(p.known)
@@ -90,14 +90,14 @@ func earliest(list []completion) int {
 	return first
 }
 
-// wait returns how long to wait before the i-th outcome can be the next one: 0 for not at
-// all, and a negative duration for until a call ends.
+// wait returns how long to wait before the i-th outcome can be the next one: 0 if it is,
+// and negative to wait until a call ends.
 func (p *pendingCalls) wait(i int) time.Duration {
 	if i < 0 {
 		return -1
 	}
 	longest, first := time.Duration(0), p.known[i]
-	for id, call := range p.byID { // the maximum of them does not depend on the order
+	for id, call := range p.byID { // the maximum does not depend on the order
 		soonest := completion{at: call.start.Add(call.watch.Spent()), id: id}
 		if first.compare(soonest) > 0 {
 			longest = max(longest, pollInterval, first.at.Sub(soonest.at))

@@ -11,10 +11,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// ScriptedRescue is the model that a scripted task rescues an episode with.
+// ScriptedRescue is the name of the rescue model of scripted tasks.
 const ScriptedRescue = "scripted-rescue"
 
-// Planned is one episode to be run: everything resolved, nothing started.
+// Planned is one resolved episode that has not started.
 type Planned struct {
 	Suite      *goldens.Suite
 	Task       goldens.Task
@@ -25,13 +25,13 @@ type Planned struct {
 	Factory    providers.Factory
 	Key        string
 	Cassette   string   // path below the cassettes folder; empty for scripted without HTTP tools
-	Fork       *Past    // what it goes on from; nil unless it is a fork
-	ForkTarget *Planned // the fork that this, its past, is replayed for; usually nil
-	// HistoryErr is why the earlier part of its session is unknown, before the digest of
-	// the cassettes that it comes from; both are only set in a session.
+	Fork       *Past    // its recorded past; nil unless it is a fork
+	ForkTarget *Planned // set in the replay of a past: the fork to check; usually nil
+	// HistoryErr is the reason why the earlier part of the session is unknown; it and the
+	// digest of that part's cassettes are only set in a session.
 	HistoryErr error
 	Before     string
-	// Strategies are those of one's own.
+	// Strategies are the custom strategies.
 	Strategies map[string]agent.Strategy
 }
 
@@ -39,9 +39,9 @@ type Planned struct {
 type Past struct {
 	Planned
 	Turn int // the last one replayed
-	// Digest and recorded are the cassette's, and the day of its recording.
+	// Digest and Recorded are the cassette's digest and recording day.
 	Digest, Recorded string
-	// Command is what a person types to record it.
+	// Command is the shell command that records it.
 	Command string
 }
 
@@ -50,7 +50,7 @@ func (p *Past) Open(cassettes fs.FS) (*recorder.Recorder, error) {
 	return recorder.New(recorder.Options{Mode: recorder.Replay, FS: cassettes, Path: p.Cassette, Command: p.Command})
 }
 
-// rowKey is the part of every row that says what was under test.
+// rowKey returns the columns of every row that identify the candidate, task and trial.
 func (p Planned) rowKey(runID, episodeID string, replayed bool) ledger.Key {
 	return ledger.Key{
 		RunID: runID, EpisodeID: episodeID, Suite: p.Suite.Name, TaskID: p.Task.ID,
@@ -66,8 +66,8 @@ func (p Planned) Own() bool {
 	return own
 }
 
-// guardOwn turns a panic of a strategy of one's own into an error; one of a built-in
-// strategy is a bug to be seen. It is deferred.
+// guardOwn turns a panic of a custom strategy into an error; a panic of a built-in one is a
+// bug and stays. It must be deferred.
 func (p Planned) guardOwn(ev agent.Event, err *error) {
 	if !p.Own() {
 		return
@@ -77,8 +77,8 @@ func (p Planned) guardOwn(ev agent.Event, err *error) {
 	}
 }
 
-// FirstCalls are the model calls with which a machine of these parameters begins;
-// none if it cannot be made.
+// FirstCalls returns the first model calls of a machine with these parameters; nil if it
+// cannot be created.
 func (p Planned) FirstCalls(params agent.Params) (calls []agent.CallModel) {
 	machine, err := agent.New(p.Candidate.Agent, params, p.Strategies)
 	if err != nil {

@@ -25,12 +25,12 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// rowBuilder collects an episode's rows, and what its checks look at.
+// rowBuilder collects an episode's rows and the input of its checks.
 type rowBuilder struct {
 	Planned
-	past      *history // nil after the fork, and in an episode that is none
+	past      *history // nil after the fork, and in an episode that is not a fork
 	key       ledger.Key
-	live      bool // answers come from the network
+	live      bool // replies come from the network
 	prices    price.Table
 	priceDay  time.Time // the day whose prices apply
 	digest    string    // of the price table
@@ -44,7 +44,7 @@ type rowBuilder struct {
 	clarifies int
 	called    []goldens.Called
 	world     *world.Environment // nil until it is open
-	wanted    []tool.Call        // what turns asked for, carried out or not
+	wanted    []tool.Call        // calls that turns requested, executed or not
 	cycles    int
 }
 
@@ -66,7 +66,7 @@ func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
 // turn opens the row of a model call and returns its index.
 func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int {
 	if b.turns == nil {
-		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have no more
+		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have at most four
 	}
 	b.turns = append(b.turns, ledger.Turn{
 		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: clip.Bytes(c.Step, 200),
@@ -78,7 +78,7 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 	return len(b.turns) - 1
 }
 
-// pass says that a command has no row: what follows it follows its parent.
+// pass marks a command without a row: later commands follow its parent.
 func (b *rowBuilder) pass(id, parent int) {
 	if turn, ok := b.asked[parent]; ok {
 		b.asked[id] = turn
@@ -86,14 +86,14 @@ func (b *rowBuilder) pass(id, parent int) {
 	b.actions[id] = b.actions[parent]
 }
 
-// turnDone fills in what a model call brought and what the machine made of it.
+// turnDone fills in the result of a model call and the machine's reaction.
 func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t := &b.turns[m.row]
 	t.TsEnd = o.end.UnixMicro()
 	t.DurationUs = o.end.Sub(m.start).Microseconds()
 	t.FinishReason = string(o.reply.Finish)
 	t.ModelServed = o.reply.Model
-	if us := o.reply.FirstToken.Microseconds(); us > 0 { // only streams have one
+	if us := o.reply.FirstToken.Microseconds(); us > 0 { // only streams have a first token
 		t.TTFTUs = &us
 	}
 	if len(o.seen) > 0 {
@@ -123,7 +123,7 @@ func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t.StepsUsed, t.ToolCallsUsed, t.TokensUsed = int32(r.Used.Steps), int32(r.Used.ToolCalls), r.Used.Tokens
 }
 
-// account fills in what a usage says besides its token counts.
+// account fills in the usage besides its token counts.
 func account(t *ledger.Turn, u providers.Usage) {
 	if p := u.Processed; p != nil {
 		t.InProcessed, t.OutProcessed = &p.Input, &p.Output
@@ -134,8 +134,8 @@ func account(t *ledger.Turn, u providers.Usage) {
 	t.NotUnderstood = u.NotUnderstood
 }
 
-// cost is what a reply cost; nil when its usage or its price is unknown. A script
-// says itself what its outputs cost.
+// cost is the cost of a reply; nil if its usage or price is unknown. A script sets the cost
+// of its outputs.
 func (b *rowBuilder) cost(past *history, model string, r providers.Reply) *int64 {
 	provider, day := b.Candidate.Provider, b.priceDay
 	if provider == episode.ScriptedCandidate {
@@ -180,19 +180,19 @@ func (b *rowBuilder) tool(c agent.CallTool, res world.Effect, action string, sta
 	}
 	outcome := res.Outcome
 	if c.CircuitOpen {
-		outcome = tool.Rejected // the model is told error; nothing was executed
+		outcome = tool.Rejected // the model sees the outcome error; the call was not executed
 	}
 	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value, Changed: len(res.Changes) > 0, Harm: res.Harm})
 	return len(b.tools) - 1
 }
 
-// The bounds of the paths that a row of a tool call lists: models choose keys.
+// These constants bound the paths in a tool call's row, because models choose keys.
 const (
 	maxPaths     = 10
 	maxPathBytes = 120
 )
 
-// changedPaths are the paths of changes, the first few.
+// changedPaths returns the paths of the first changes.
 func changedPaths(changes []world.Change) (out []string) {
 	for _, c := range changes[:min(len(changes), maxPaths)] {
 		out = append(out, clip.Bytes(c.Path, maxPathBytes))
@@ -239,9 +239,9 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 	return ledger.EpisodeRows{Episode: ep, Turns: b.turns, ToolCalls: b.tools}
 }
 
-// sum adds up tokens and cost over the turns; one unknown makes the sum unknown. Of an
-// episode that has a result, a call that the provider refused is no unknown: like an
-// attempt that was made again it cost nothing.
+// sum adds up tokens and cost over the turns; one unknown makes the sum unknown. In an
+// episode with a result, a call that the provider refused is not unknown: like a repeated
+// attempt it was free.
 func (b *rowBuilder) sum(ep *ledger.Episode, result bool) {
 	var in, out, read, write, reasoning, cost int64
 	tokens, costs := true, true
@@ -268,7 +268,7 @@ func (b *rowBuilder) sum(ep *ledger.Episode, result bool) {
 	}
 }
 
-// outcome is what the checks look at.
+// outcome returns the input of the checks.
 func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	o := goldens.Outcome{
 		Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
@@ -278,7 +278,7 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	o.StateBefore, o.StateAfter = b.world.States()
 	for _, t := range b.turns {
 		if t.Role == turn.RoleCompress || t.ErrorKind != "" {
-			continue // no decision of the agent, or none that it came to
+			continue // not a decision of the agent, or one without an effect
 		}
 		o.ReflectTurns += Count(t.Kind == turn.KindReflect)
 		o.RescueTurns += Count(t.Kind == turn.KindRescue)
@@ -300,10 +300,10 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 	return o
 }
 
-// codeBudget is package agent's code of a call beyond the budget.
+// codeBudget is the code in package agent for a call beyond the budget.
 const codeBudget = "E_BUDGET"
 
-// errorKind is the small word for a failure that the ledger keeps.
+// errorKind returns the failure kind for the ledger.
 func errorKind(err error) string {
 	var (
 		missing *cassette.MissingError
@@ -332,7 +332,7 @@ func errorKind(err error) string {
 	return episode.KindHarness
 }
 
-// statusOf sorts failures that are not the model's.
+// statusOf returns the status of a failure that the model did not cause.
 func statusOf(err error, kind string) string {
 	var wire *fault.Error
 	switch {
@@ -344,8 +344,8 @@ func statusOf(err error, kind string) string {
 	return ledger.StatusHarnessError
 }
 
-// errorText bounds what a provider may have written. The explanation of a miss
-// is our own, and bounded: it is kept to its last line, the command.
+// errorText bounds an error, which may contain a provider's text. A cassette miss is
+// written by cupel and bounded, so it is kept up to its last line, the command.
 func errorText(err error) string {
 	if miss := new(recorder.MissError); errors.As(err, &miss) {
 		return clip.Bytes(err.Error(), 8000)

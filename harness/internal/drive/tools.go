@@ -14,14 +14,14 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 )
 
-// Error codes of calls that were refused before they ran.
+// These are error codes of calls that were refused before they ran.
 const (
 	codeRefused   = "E_ARGS"      // unknown tool, or arguments that fail its schema
-	codeDenied    = "E_DENIED"    // the user declined, or nobody was there to ask
+	codeDenied    = "E_DENIED"    // the user declined or could not be asked
 	codeForbidden = "E_FORBIDDEN" // the suite forbids it
 )
 
-// carryOutTool runs a tool, or records an answer the machine already has.
+// carryOutTool runs a tool, or records an answer that the machine already has.
 func carryOutTool(ctx context.Context, e *driver, c agent.CallTool) completion {
 	start, action := e.clock, e.actionID(c.ID, e.clock)
 	var effect world.Effect
@@ -50,8 +50,8 @@ func carryOutTool(ctx context.Context, e *driver, c agent.CallTool) completion {
 	}
 }
 
-// runTool runs one call past the checks that come before any side effect. What
-// the agent has checked is checked again: strategies are not trusted with it.
+// runTool runs one call after the checks that precede any side effect. It repeats the
+// agent's checks because strategies are not trusted.
 func runTool(ctx context.Context, e *driver, c agent.CallTool, info episode.CallInfo) (world.Effect, error) {
 	if faults := e.Params.Tools.Validate(c.Call); len(faults) > 0 {
 		return world.Effect{Result: tool.Result{Outcome: tool.Rejected, Code: codeRefused, Message: strings.Join(faults, ", ")}}, nil
@@ -71,8 +71,8 @@ func runTool(ctx context.Context, e *driver, c agent.CallTool, info episode.Call
 	})
 }
 
-// toolFunc returns what runs a tool; nil is the world. A Go function comes
-// before the suite's own, and neither runs a tool that is not to be run.
+// toolFunc returns the function that runs a tool; nil means the world. A Go function takes
+// precedence over the suite's own; neither runs a forbidden tool.
 func toolFunc(e *driver, name string) episode.ToolFunc {
 	if value, ok := e.Suite.Fixed[name]; ok {
 		return func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
@@ -88,8 +88,8 @@ func toolFunc(e *driver, name string) episode.ToolFunc {
 	return nil
 }
 
-// guarded turns a panic of a Go function into an error: one broken tool must
-// not take the rows of the other episodes with it.
+// guarded turns a panic of a Go function into an error, so that the rows of other episodes
+// are not lost.
 func guarded(f episode.ToolFunc) episode.ToolFunc {
 	return func(ctx context.Context, c tool.Call, info episode.CallInfo) (res tool.Result, err error) {
 		defer func() {
@@ -101,7 +101,7 @@ func guarded(f episode.ToolFunc) episode.ToolFunc {
 	}
 }
 
-// idempotency is a key as it may stand in a header: keys hold raw JSON.
+// idempotency encodes a key for a header, because keys contain raw JSON.
 func idempotency(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "sha256:" + hex.EncodeToString(sum[:])

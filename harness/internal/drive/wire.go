@@ -28,8 +28,8 @@ func WireOptions(c goldens.Candidate, key string, client *http.Client) providers
 	return o
 }
 
-// wire makes the model of a planned episode over a transport, by the prices of a day.
-// Its requests pass a lane, if there is one.
+// wire creates the model of a planned episode over a transport, with the prices of a day.
+// Its requests use its lane, if it has one.
 func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices price.Table, day time.Time, again retry.Policy, lane *admission.Lane) (providers.Model, error) {
 	model, err := p.Factory(WireOptions(p.Candidate, p.Key, modelClient(t)))
 	if err != nil {
@@ -42,7 +42,7 @@ func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices price.T
 	return retry.New(model, again), nil
 }
 
-// modelClient sends the requests of models. It follows no redirect, which would carry
+// modelClient sends the requests of models. It does not follow redirects, which would send
 // the key to another host.
 func modelClient(t http.RoundTripper) *http.Client {
 	return &http.Client{
@@ -51,8 +51,8 @@ func modelClient(t http.RoundTripper) *http.Client {
 	}
 }
 
-// retryPolicy is the run's, with a source of jitter. A replay makes the same attempts
-// without the waits.
+// retryPolicy is the run's with a source of jitter. A replay makes the same attempts
+// without waiting.
 func (v *Env) retryPolicy(seed uint64) retry.Policy {
 	p := v.Retry
 	p.Seed = seed
@@ -101,7 +101,7 @@ func (m noRetryOnMiss) Call(ctx context.Context, call providers.Call) (providers
 	return reply, err
 }
 
-// settled is a model whose usage is compared with the cost that it reports.
+// settled is a model whose usage is compared with its reported cost.
 type settled struct {
 	providers.Model
 	provider string

@@ -13,9 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// openWorld opens the world of the episode. Its seed is that of the task and trial, so that
-// all candidates and forks meet the same world. The requests of a process world pass the
-// recorder.
+// openWorld opens the world of the episode. Its seed depends on task and trial only, so
+// that all candidates and forks have the same world. The requests of a process world go
+// through the recorder.
 func openWorld(ctx context.Context, e *driver) (err error) {
 	task, trial := e.Task, e.Trial
 	if e.Fork != nil {
@@ -30,7 +30,7 @@ func openWorld(ctx context.Context, e *driver) (err error) {
 		return nil
 	}
 	if e.recorder != nil && e.Mode == recorder.Record {
-		e.recorder.Retract(0) // when the run is resumed, it is opened again
+		e.recorder.Retract(0) // a resumed run opens it again
 	}
 	return err
 }
@@ -42,7 +42,7 @@ func failOpen(ctx context.Context, e *driver, err error) {
 	}
 }
 
-// variables finds environment variables: the task's own come first.
+// variables looks up environment variables: the task's own take precedence.
 func variables(t goldens.Task, lookupEnv func(string) (string, bool)) func(name string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, ok := t.World.Env[name]
@@ -53,9 +53,8 @@ func variables(t goldens.Task, lookupEnv func(string) (string, bool)) func(name 
 	}
 }
 
-// worldTransport sends the requests of a process world the way of tools: to the recorder,
-// or before a fork to the recording that it continues. An episode that needs no cassette has
-// neither.
+// worldTransport sends the requests of a process world like those of tools: to the recorder
+// or, before a fork, to the past's recording. An episode without a cassette has neither.
 type worldTransport struct{ e *driver }
 
 // RoundTrip implements http.RoundTripper.
@@ -69,8 +68,8 @@ func (t worldTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return toolTransport{secrets: t.e.Secrets}.world(req)
 }
 
-// world answers a request of a process world by its command, beneath the recorder. Neither
-// an answer nor an error with a credential reaches it.
+// world answers a request of a process world with its command, below the recorder. Answers
+// and errors with credentials never reach the recorder.
 func (t toolTransport) world(req *http.Request) (*http.Response, error) {
 	resp, err := process.Transport{}.RoundTrip(req)
 	if err != nil {
