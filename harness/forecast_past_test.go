@@ -266,8 +266,8 @@ func TestForecastSaysWhatItCannotRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{out.PastRuns, out.PastEpisodes})
 	said := strings.Join(out.Warnings, "\n")
-	require.Contains(t, said, "past run R1 is not taken into account from here on")
-	require.Contains(t, said, "past run R3 is not taken into account")
+	require.Contains(t, said, "past run R1 is ignored from here on")
+	require.Contains(t, said, "past run R3 is ignored")
 }
 
 // Only so many runs are read: the past is as long as the folder is old.

@@ -94,7 +94,7 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	_, err = os.Stat(filepath.Join(dir, "turns.parquet"))
 	require.NoError(t, err)
 	_, err = harness.ReadSettings(dir)
-	require.ErrorContains(t, err, "it was merged from shards: resume those that are not complete")
+	require.ErrorContains(t, err, "merged from shards; resume the incomplete shards")
 }
 
 // A shard that was killed has no ledger. What the others have is merged, and never
@@ -136,7 +136,7 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		"none":            {nil, []string{"no runs"}},
 		"twice":           {[]string{good[0], good[0]}, []string{"are both shard 1/2"}},
-		"not a shard":     {[]string{good[0], res.Dir}, []string{"is no shard", "different plans"}[:1]},
+		"not a shard":     {[]string{good[0], res.Dir}, []string{"is not a shard", "different plans"}[:1]},
 		"no run":          {[]string{t.TempDir()}, []string{"run.json"}},
 		"seed and code":   {[]string{good[0], changed(func(o *harness.Options) { o.Seed, o.CodeVersion = 2, "2" })}, []string{"different candidates, policies or seeds", "different versions of cupel"}},
 		"plan":            {[]string{good[0], changed(func(o *harness.Options) { o.Select.Tasks = []string{"G1*"} })}, []string{"different plans"}},

@@ -117,7 +117,7 @@ func TestReplayerRefuses(t *testing.T) {
 			o.Candidates = append([]goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "m"}}, o.Suite.Candidates...)
 			m.Candidates = append(m.Candidates, manifest.Candidate{Name: "gone"})
 		}},
-		"live":     {func(_ *harness.Options, m *manifest.Manifest, _ *ledger.EpisodeRows) { m.Mode = "live" }, "", "live", "nothing of its texts was kept"},
+		"live":     {func(_ *harness.Options, m *manifest.Manifest, _ *ledger.EpisodeRows) { m.Mode = "live" }, "", "live", "does not store texts"},
 		"lost":     {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.InfraError = true }, "", "lost", "no result"},
 		"no task":  {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.TaskID = "G99" }, "", "gone", "no such episode"},
 		"no trial": {func(_ *harness.Options, _ *manifest.Manifest, e *ledger.EpisodeRows) { e.Episode.Trial = 7 }, "", "gone", "no such episode"},
@@ -166,7 +166,7 @@ func TestReplayerRefuses(t *testing.T) {
 		o := o
 		o.Candidates = []goldens.Candidate{{Name: "new", Provider: "sim-openai", Model: "m"}}
 		_, err := rerun.NewReplayer(o, res.Manifest)
-		require.ErrorContains(t, err, "none of the run's candidates any more")
+		require.ErrorContains(t, err, "no longer have any of the run's candidates")
 	})
 	t.Run("stopped", func(t *testing.T) {
 		p, err := rerun.NewReplayer(o, res.Manifest)

@@ -120,7 +120,7 @@ func TestVerify(t *testing.T) {
 		require.EqualError(t, err, "run "+recorded.Manifest.RunID+" cannot be executed again:\ncandidate strong changed since the run was made")
 		o.Candidates = o.Candidates[2:]
 		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
-		require.ErrorContains(t, err, "as it was:\nno candidate matches \"strong\"")
+		require.ErrorContains(t, err, "again:\nno candidate matches \"strong\"")
 	})
 	t.Run("a cassette is gone", func(t *testing.T) {
 		o := again
@@ -135,7 +135,7 @@ func TestVerify(t *testing.T) {
 		res, err := harness.Run(context.Background(), live)
 		require.NoError(t, err)
 		_, err = rerun.Verify(context.Background(), again, res.Dir)
-		require.ErrorContains(t, err, "was live")
+		require.ErrorContains(t, err, "a live run does not store texts")
 	})
 }
 
