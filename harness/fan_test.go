@@ -193,7 +193,7 @@ func TestCallsAtOnceEnd(t *testing.T) {
 		require.NoError(t, err)
 		e := rowsOf(t, res).Episodes[0]
 		require.Equal(t, "harness_error", e.Status, "no cassette can hold it")
-		require.Contains(t, e.ErrorText, "raise the budget to record it, or run it in live mode")
+		require.Contains(t, e.ErrorText, "raise the budget, or use live mode")
 	})
 	t.Run("by Ctrl-C", func(t *testing.T) {
 		w := newRandomFaults(1)

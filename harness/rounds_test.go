@@ -136,7 +136,7 @@ func TestRoundsStopCandidates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m.Decide, rescored.Decide)
 	_, _, err = rerun.Merge(o.Runs, []string{recorded.Dir})
-	require.ErrorContains(t, err, "is no shard")
+	require.ErrorContains(t, err, "is not a shard")
 }
 
 // A replay does not start without the cassettes of the first round, and leaves nothing
