@@ -26,7 +26,7 @@ type Machine interface {
 	Step(Event) Ready
 }
 
-// Ready is what a Step wants done and what it made of the event.
+// Ready is the result of a Step: the commands to run and the record of the event.
 type Ready struct {
 	// Commands are to be carried out; several may run concurrently.
 	Commands []Command

@@ -24,8 +24,8 @@ type loopBase struct {
 	evidence evidence
 }
 
-// take begins a Step: it counts the event and hands it to the loop that waits for
-// it, which is returned; nil if none does.
+// take starts a Step: it counts the event and passes it to the loop that waits for
+// it, which is returned; nil if no loop waits for it.
 func (f *loopBase) take(ev Event) *loop {
 	f.out = Ready{}
 	f.Take(ev)
@@ -94,13 +94,13 @@ type conversationSpec struct {
 
 // loop is one conversation with native tool calling: it asks the model, runs what it
 // calls, shows the result, and asks again. It reads no clock and waits for
-// nothing: its loopBase hands it the outcomes of its commands.
+// nothing: its loopBase passes it the outcomes of its commands.
 type loop struct {
 	conversationSpec
 	*loopBase
 
 	messages []providers.Message
-	native   []providers.Tool // on offer
+	native   []providers.Tool // available
 	fixed    int              // estimated tokens of what every call repeats
 	size     int              // bytes of the messages
 	shown    int              // messages that were sent

@@ -66,7 +66,7 @@ func newFinalAnswer(schema json.RawMessage, tries int) (*finisher, error) {
 // answerSchema judges final answers.
 type answerSchema struct {
 	set     *tool.Set
-	wrapped bool // the schema is of an object that holds the answer as "output"
+	wrapped bool // the schema is of an object with the answer as "output"
 }
 
 // check implements finisher.check. The text of a reply may have a code fence and the

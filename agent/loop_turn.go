@@ -94,7 +94,7 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 			return
 		}
 	}
-	l.remember(r)
+	l.addReply(r)
 	l.runTurn()
 }
 
@@ -142,7 +142,7 @@ func (l *loop) calledToEnd(r providers.Reply, j *Judgement, i int) {
 	case s.kind == slotGiveUp && l.countViolation(), s.kind == slotFinal && l.missed():
 		return
 	}
-	l.remember(r)
+	l.addReply(r)
 	for k := range l.slots {
 		l.slots[k].answer(failure(codeIgnored, tellIgnored), true)
 	}
@@ -225,7 +225,7 @@ func (l *loop) wrongText(r providers.Reply, j *Judgement, faults []fault) {
 	if l.missed() {
 		return
 	}
-	l.remember(r)
+	l.addReply(r)
 	l.tell(tellWrongText(faults, l.final.tool.Name))
 	l.next()
 }
@@ -238,14 +238,14 @@ func (l *loop) unusable(r providers.Reply, j *Judgement, f fault) {
 		l.stop(MaxSeconds)
 	case l.countViolation():
 	default:
-		l.remember(r)
+		l.addReply(r)
 		l.tell(tellUnusable(f, l.react))
 		l.next()
 	}
 }
 
-// remember adds what the model said to the conversation, as it is to be sent back.
-func (l *loop) remember(r providers.Reply) {
+// addReply adds what the model said to the conversation, as it is to be sent back.
+func (l *loop) addReply(r providers.Reply) {
 	m := providers.Message{Role: providers.RoleAssistant, Text: r.Text, Continuation: r.Continuation}
 	if !l.react {
 		for _, s := range l.slots {

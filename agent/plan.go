@@ -21,7 +21,7 @@ type planMachine struct {
 	loopBase
 	bounds strategy.PlanBounds
 	known  plan.Known
-	answer *plan.Result // what AnswerSchema wants; nil without
+	answer *plan.Result // by AnswerSchema; nil without one
 	event  int          // the command whose outcome the current Step brings
 
 	// Of the planner.

@@ -43,7 +43,7 @@ func (m *planMachine) newStepRun(s plan.Step) (*stepRun, error) {
 	schema := s.OutputSchema
 	if s.Mode == plan.Process {
 		schema = s.PerItemSchema
-		if err := r.spread(m.results[s.List]); err != nil {
+		if err := r.readItems(m.results[s.List]); err != nil {
 			return nil, err
 		}
 	}
@@ -55,8 +55,8 @@ func (m *planMachine) newStepRun(s plan.Step) (*stepRun, error) {
 	return r, nil
 }
 
-// spread finds the items of a process step and writes the instructions of each.
-func (r *stepRun) spread(list json.RawMessage) error {
+// readItems finds the items of a process step and writes the instructions of each.
+func (r *stepRun) readItems(list json.RawMessage) error {
 	items, ok := plan.Items(list)
 	switch {
 	case !ok:

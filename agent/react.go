@@ -72,7 +72,7 @@ func readReact(text string) parsedReply {
 				input = part
 			}
 		case "Final Answer":
-			answer = new(strings.TrimSpace(text[m[1]:])) // to the end, whatever is in it
+			answer = new(strings.TrimSpace(text[m[1]:])) // to the end of the text
 			return s.act(action, input, answer)
 		}
 	}

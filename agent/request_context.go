@@ -35,7 +35,7 @@ func withContext(p Params) Params {
 	}
 	if p.AnswerSchema != nil {
 		var schema bytes.Buffer
-		if json.Compact(&schema, p.AnswerSchema) == nil { // a loaded suite holds valid JSON only
+		if json.Compact(&schema, p.AnswerSchema) == nil { // a loaded suite contains only valid JSON
 			p.Constraints = strings.TrimSpace(p.Constraints + " " + shape + schema.String())
 		}
 	}

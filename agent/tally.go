@@ -31,26 +31,26 @@ func (t *Tally) Take(ev Event) {
 	switch ev := ev.(type) {
 	case Started:
 		if t.last > 0 || t.over || !t.start.IsZero() {
-			t.impossible(ev)
+			t.panicOn(ev)
 		}
 		t.start = ev.At
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 	case ModelReplied:
 		answered[CallModel](t, ev, ev.ID)
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 		t.pay(ev)
 	case ModelFailed:
 		answered[CallModel](t, ev, ev.ID)
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 	case ToolReturned:
 		answered[CallTool](t, ev, ev.ID)
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 	case UserReplied:
 		answered[AskUser](t, ev, ev.ID)
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 	case Waited:
 		answered[Wait](t, ev, ev.ID)
-		t.tick(ev.At)
+		t.advanceClock(ev.At)
 	case Deadline:
 		t.endAll(ev, ev.At)
 	case Cancelled:
@@ -64,7 +64,7 @@ func (t *Tally) Take(ev Event) {
 func answered[C Command](t *Tally, ev Event, id int) {
 	c, ok := t.open[id].(C)
 	if !ok || t.over {
-		t.impossible(ev)
+		t.panicOn(ev)
 	}
 	t.end(id, c)
 }
@@ -72,12 +72,12 @@ func answered[C Command](t *Tally, ev Event, id int) {
 // endAll ends everything that is outstanding.
 func (t *Tally) endAll(ev Event, at time.Time) {
 	if t.over {
-		t.impossible(ev)
+		t.panicOn(ev)
 	}
 	for id, c := range t.open { // what is counted does not depend on the order
 		t.end(id, c)
 	}
-	t.tick(at)
+	t.advanceClock(at)
 }
 
 func (t *Tally) end(id int, c Command) {
@@ -86,7 +86,7 @@ func (t *Tally) end(id int, c Command) {
 	t.used.ToolCalls += toolCalls(c)
 }
 
-func (t *Tally) impossible(ev Event) {
+func (t *Tally) panicOn(ev Event) {
 	what := fmt.Sprintf("%T", ev)
 	if id := eventID(ev); id > 0 {
 		what += fmt.Sprintf(" with id %d", id)
@@ -141,8 +141,8 @@ func toolCalls(c Command) int {
 	return 0
 }
 
-// tick moves the clock, never backwards.
-func (t *Tally) tick(at time.Time) {
+// advanceClock moves the clock, never backwards.
+func (t *Tally) advanceClock(at time.Time) {
 	if t.start.IsZero() {
 		t.start = at
 	}

@@ -1,6 +1,6 @@
 // Package contract reads a model's output under the JSON contract: raw text
 // goes in; three separate judgements, typed violations, warnings and the decoded
-// turn come out. It also holds the one deterministic repair pass.
+// turn come out. It also contains the one deterministic repair pass.
 package contract
 
 import (
@@ -59,7 +59,7 @@ type Warning struct {
 type Verdict struct {
 	Turn Turn
 	// ValidJSON: one JSON object and nothing else. Actionable: no fatal
-	// violation. Valid: the whole contract holds.
+	// violation. Valid: the output satisfies the whole contract.
 	ValidJSON, Actionable, Valid bool
 	Violations                   []Violation
 	// Warnings decide nothing: what is legal, but not what was asked for.

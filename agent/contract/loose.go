@@ -52,7 +52,7 @@ func (o *loose) comment(l *lexer) {
 	}
 }
 
-// plain adds one byte. It drops a comma that turns out to stand before a closing
+// plain adds one byte. It drops a comma that precedes a closing
 // bracket.
 func (o *loose) plain(b byte) {
 	switch {

@@ -44,8 +44,8 @@ func Repair(raw string) Repaired {
 	return find(raw, target{is: isTurn, traced: namesTurnKey, begins: rawKey.MatchString})
 }
 
-// Object finds the one JSON object in a text by the rules of Repair, whatever its
-// keys are. ok is false if there is none, or if there are two that differ.
+// Object finds the one JSON object in a text by the rules of Repair, with any
+// keys. ok is false if there is none, or if there are two that differ.
 func Object(raw string) (text string, ok bool) {
 	never := func(string) bool { return false }
 	text = find(raw, target{is: func(tool.JSON) bool { return true }, traced: never, begins: never}).Text

@@ -1,4 +1,4 @@
-// Package invisible holds the one table of characters that a reader cannot see.
+// Package invisible has the one table of characters that a reader cannot see.
 // It decides which messages are blank, what is removed from prompts, and what is
 // escaped in output for people; its Writer makes such output inert.
 package invisible

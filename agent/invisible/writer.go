@@ -20,7 +20,7 @@ import (
 // for concurrent use.
 type Writer struct {
 	io.Writer
-	// Commands lets lines begin with a colon: the text holds commands on purpose,
+	// Commands lets lines begin with a colon: the text contains commands on purpose,
 	// and every other text in it is one line.
 	Commands bool
 

@@ -13,7 +13,7 @@ import (
 
 var idPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// check holds the steps read against what is known and against each other.
+// check compares the steps with the known tools and inputs and with each other.
 func (r *reader) check() {
 	for i := range r.out.Steps {
 		r.checkID(i)
@@ -109,8 +109,8 @@ func (r *reader) checkMode(at string, s *Step) {
 	}
 }
 
-// checkProcess finds the list a process step works on and holds its template
-// against what is known of the items.
+// checkProcess finds the list that a process step works on and checks its template
+// against the known fields of the items.
 func (r *reader) checkProcess(at string, s *Step) {
 	var lists []string
 	for _, dep := range s.DependsOn {

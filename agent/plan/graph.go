@@ -59,8 +59,8 @@ func rotated(cycle []string, steps []Step) []string {
 	return cycle
 }
 
-// sinks are the steps on which no other depends, in plan order.
-func (p Plan) sinks() []string {
+// finalSteps are the steps on which no other depends, in plan order.
+func (p Plan) finalSteps() []string {
 	var out []string
 	for _, s := range p.Steps {
 		needed := slices.ContainsFunc(p.Steps, func(other Step) bool { return slices.Contains(other.DependsOn, s.ID) })
@@ -77,11 +77,11 @@ func (p Plan) sinks() []string {
 // on the last step instead of its schema; nil keeps that.
 func (p Plan) Ending(schema json.RawMessage) (Plan, string) {
 	p.Steps = slices.Clone(p.Steps)
-	sinks := p.sinks()
-	last, _ := p.Step(sinks[0])
-	if len(sinks) > 1 || schema != nil && last.Mode == Process {
+	finalSteps := p.finalSteps()
+	last, _ := p.Step(finalSteps[0])
+	if len(finalSteps) > 1 || schema != nil && last.Mode == Process {
 		last = Step{
-			ID: p.free("aggregate"), Mode: Aggregate, DependsOn: sinks, Tools: []string{},
+			ID: p.free("aggregate"), Mode: Aggregate, DependsOn: finalSteps, Tools: []string{},
 			Instructions: "Bring the results together into one answer to the objective.",
 		}
 		p.Steps = append(p.Steps, last)

@@ -203,7 +203,7 @@ func TestEnding(t *testing.T) {
 		require.Equal(t, []string{"aggregate", "aggregate_2"}, p.Steps[3].DependsOn)
 		require.Equal(t, []string{}, p.Steps[3].Tools)
 		require.Equal(t, schema, p.Steps[3].OutputSchema)
-		require.Equal(t, []string{last}, p.sinks())
+		require.Equal(t, []string{last}, p.finalSteps())
 	})
 	t.Run("a list that must fit a schema", func(t *testing.T) {
 		p, last := Plan{Steps: []Step{{ID: "p", Mode: Process, List: "lights"}}}.Ending(schema)

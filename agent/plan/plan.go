@@ -1,6 +1,6 @@
 // Package plan reads the plan of strategy plan: what a model wrote goes in, a
 // valid plan or the list of everything that is wrong with it comes out. It also
-// knows the plan's graph, its schemas and its templates; it runs nothing.
+// computes the plan's graph, its schemas and its templates. It does not run plans.
 package plan
 
 import (

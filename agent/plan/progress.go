@@ -92,7 +92,7 @@ func (g *Progress) Fail(id, why string) (cancelled []string) {
 	g.move(id, Running, Failed)
 	g.why[id] = why
 	lost := map[string]bool{id: true}
-	for more := true; more; { // a dependent may stand before what it depends on
+	for more := true; more; { // a dependent may precede its dependency
 		more = false
 		for _, s := range g.steps {
 			if !lost[s.ID] && g.dependsOn(s, lost) {

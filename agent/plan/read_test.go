@@ -171,8 +171,8 @@ func FuzzRead(f *testing.F) {
 		}
 		require.NotEmpty(t, p.Steps)
 		whole, last := p.Ending(nil)
-		require.Len(t, whole.sinks(), 1)
-		require.Equal(t, last, whole.sinks()[0])
+		require.Len(t, whole.finalSteps(), 1)
+		require.Equal(t, last, whole.finalSteps()[0])
 		for _, s := range whole.Steps {
 			for _, schema := range []json.RawMessage{s.OutputSchema, s.PerItemSchema} {
 				if schema != nil {

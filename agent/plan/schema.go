@@ -121,7 +121,7 @@ func names(v tool.JSON) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// isType reports whether a schema speaks of values of this type.
+// isType reports whether a schema restricts values of this type.
 func isType(schema tool.JSON, name string) bool {
 	t, _ := schema.Get("type")
 	return t.Text() == name || slices.ContainsFunc(t.Elems, func(e tool.JSON) bool { return e.Text() == name })

@@ -1,7 +1,7 @@
 // Package strategy describes the built-in agent strategies: which profiles and
 // settings each has, within which bounds, and what its results mean. It imports none
 // of the code that carries a strategy out, so that suites, reports and the command
-// line can ask it, and it is the only place that knows which strategy has what.
+// line can use it. Only this package lists the profiles and settings of strategies.
 package strategy
 
 import (

@@ -110,7 +110,7 @@ type parser struct {
 	err   error
 }
 
-// parsers are reused: a decoder has buffers of its own.
+// parsers are reused: a decoder allocates its buffers.
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // at is the offset after what was read.

@@ -10,13 +10,13 @@ import (
 	"unicode"
 )
 
-// RefusesValueIn reports whether text, in whatever language, holds a value that no
-// tool of s takes. Two sorts of values are recognised by their form alone:
+// RefusesValueIn reports whether text, in any language, contains a value that no
+// tool of s accepts. Two sorts of values are recognised by their form alone:
 //
 //   - a date with a year from 1900 to 2099 that is on no calendar, such as 2026-02-30,
 //     30.02.2026, 2026年2月30日 or ٢٠٢٦-٠٢-٣٠, where a tool has a date as an argument;
 //   - NAME=VALUE and NAME: VALUE, where NAME is that of an argument and RefusesArgument
-//     holds.
+//     returns true.
 func (s *Set) RefusesValueIn(text string) bool {
 	text = plainText(text)
 	if s.takesDates() && hasImpossibleDate(text) {
@@ -40,7 +40,7 @@ func (s *Set) RefusesValueIn(text string) bool {
 	return false
 }
 
-// RefusesArgument reports whether every argument of that name, of whatever tool,
+// RefusesArgument reports whether every argument of that name, of any tool,
 // refuses the value: by its schema, or as a date that is on no calendar. It is false
 // where no tool has such an argument.
 func (s *Set) RefusesArgument(name string, value json.RawMessage) bool {

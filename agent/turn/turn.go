@@ -1,4 +1,4 @@
-// Package turn holds the words of a turn's role and kind, which agents choose and ledgers hold.
+// Package turn defines the roles and kinds of turns, which agents choose and ledgers store.
 package turn
 
 // Roles of a turn, as written in the ledger. A custom strategy may use any other word.
@@ -16,7 +16,7 @@ const (
 // Kinds of a turn, as written in the ledger. A custom strategy may use any other word.
 const (
 	KindAct      = "act"      // acts on the request
-	KindReflect  = "reflect"  // is told that it repeats itself
+	KindReflect  = "reflect"  // the model is informed that it repeats itself
 	KindRescue   = "rescue"   // continues for a model that failed to act
 	KindCompress = "compress" // asks for a summary of the log
 	KindPlan     = "plan"     // asks for a plan
