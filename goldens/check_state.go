@@ -17,7 +17,7 @@ type StateCheck struct {
 	// Path has keys and indexes with dots between them, as in orders.O7.items.0.sku; a
 	// dot that is part of a key has a backslash before it. A dot alone is the whole state.
 	Path string
-	// Wants holds what is demanded, by operator; all of it must be met. is and not
+	// Wants has the demanded operands, by operator; all must be met. is and not
 	// compare with a value or a matcher, count does so with the number of members or
 	// items, matches is an expression of RE2 on a string, exists says whether there is a
 	// value, and every and some say what the members or items are: of objects, the

@@ -25,7 +25,7 @@ type TaskParts struct {
 	// World is what the episode is lived in: data, clock, faults, budgets, and what
 	// the scripted human and model say.
 	World string
-	// Tools are those on offer, in order, with how they are run and approved.
+	// Tools are the available ones, in order, with how they are run and approved.
 	Tools string
 	// Checks are what is expected.
 	Checks string

@@ -121,7 +121,7 @@ func fitting(required []match.Call, calls []madeCall) match.Fits {
 // madeCall is a call of an outcome with its arguments decoded.
 type madeCall struct {
 	Called
-	args any // not a map when the arguments are no JSON object
+	args any // not a map when the arguments are not a JSON object
 }
 
 // String writes the call as the model did, bounded and on one line.

@@ -8,7 +8,7 @@ import (
 
 // agentNumber is a number that bounds an agent, or nothing while it is 0.
 type agentNumber struct {
-	object, name string // object is that of the candidate's which holds it, or empty
+	object, name string // object is the candidate's object with the setting, or empty
 	strategy.Range
 	of func(*goldens.Candidate) *int
 }

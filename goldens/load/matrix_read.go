@@ -16,7 +16,7 @@ var (
 	inclusionFields = slices.Concat([]string{"name"}, axisNames[:], settingFields)
 )
 
-// Matrix reads the matrix of candidates that stands as node in a YAML file,
+// Matrix reads the matrix of candidates at node in a YAML file,
 // and returns its candidates: every combination of its agents, providers, models,
 // modes and profiles that is not excluded, in that order, then those it includes.
 // None may be named like one of beside. The error joins every problem found, each
@@ -88,7 +88,7 @@ func entriesOf(o yamlfile.Object, name string) []yamlfile.Place {
 	return items
 }
 
-// readAxes reads the values of every axis. Models stand in a list, for every
+// readAxes reads the values of every axis. Models are in a list, for every
 // provider, or below their providers.
 func (m *matrix) readAxes(root yamlfile.Object) {
 	for axis, name := range axisNames {
@@ -224,8 +224,8 @@ func overlay(o yamlfile.Object) func(*goldens.Candidate) {
 	}
 }
 
-// checkSettings reports what is wrong with what an object sets, whatever
-// candidate it is laid over.
+// checkSettings reports what is wrong with what an object sets, for any
+// candidate that it overrides.
 func checkSettings(o yamlfile.Object) {
 	before := len(o.Src.Found.List)
 	const any = "x"

@@ -1,6 +1,6 @@
 // Package playbook reads playbook.yaml, the reference solutions of a suite's tasks, and
 // follows them: from what a prompt shows, it says what the solution does next. Simulated
-// models follow playbooks, and suites are proved with them. A solution knows no protocol,
+// models follow playbooks, and suites are proved with them. A solution is independent of the protocol,
 // no expectation and no world.
 package playbook
 

@@ -34,7 +34,7 @@ var stepFields = [...][]string{
 }
 
 // How often a call is repeated whose failure may pass, and any failed call at most, and
-// how often a call is made that is repeated until something holds.
+// how often a call is made that is repeated until a condition is true.
 const (
 	defaultRetry = 2
 	maxRetry     = 5

@@ -58,7 +58,7 @@ func Collect(value json.RawMessage) json.RawMessage {
 }
 
 // Stages splits the solution into parts: each call, each and if at the top is one, and
-// whatever begins with a question, an answer or the end without one is the last. A let
+// the rest from a question, an answer or the end without one is the last. A let
 // belongs to the parts that use its names. Parts that do not need each other's results
 // may be carried out at the same time, except that nothing overtakes a tool that may
 // change the world. An each over an input, or over a list that is all that is read of an
@@ -70,7 +70,7 @@ func (p *Play) Stages() []Stage {
 	var out []Stage
 	for i := 0; i < len(p.steps); i++ {
 		s := p.steps[i]
-		last := speaks(p.steps[i : i+1])
+		last := hasAskOrEnd(p.steps[i : i+1])
 		if s.kind == aLet && !last {
 			continue
 		}
@@ -229,16 +229,16 @@ func (p *Play) writes(tools []string) bool {
 	return slices.ContainsFunc(tools, func(name string) bool { return slices.Contains(p.task.Writes, name) })
 }
 
-// speaks reports whether a question or an end is among steps.
-func speaks(steps []step) bool {
+// hasAskOrEnd reports whether a question or an end is among steps.
+func hasAskOrEnd(steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		switch s.kind {
 		case anAsk, anAnswer, aGiveUp:
 			return true
 		case aCall:
-			return s.onError != nil && speaks(*s.onError)
+			return s.onError != nil && hasAskOrEnd(*s.onError)
 		}
-		return speaks(s.block) || speaks(s.other)
+		return hasAskOrEnd(s.block) || hasAskOrEnd(s.other)
 	})
 }
 

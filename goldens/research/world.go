@@ -98,10 +98,10 @@ func (w library) matching(wanted []string) (found []hit) {
 	for i := range w {
 		d := &w[i]
 		seen := make([]bool, len(wanted))
-		h := hit{d, tick(seen, wanted, d.Title)}
-		tick(seen, wanted, d.Text)
+		h := hit{d, markWords(seen, wanted, d.Title)}
+		markWords(seen, wanted, d.Text)
 		for _, v := range d.Fields {
-			tick(seen, wanted, fieldText(v))
+			markWords(seen, wanted, fieldText(v))
 		}
 		if !slices.Contains(seen, false) {
 			found = append(found, h)
@@ -111,8 +111,8 @@ func (w library) matching(wanted []string) (found []hit) {
 	return found
 }
 
-// tick marks the wanted words that a text has, and counts their occurrences.
-func tick(seen []bool, wanted []string, text string) (n int) {
+// markWords marks the wanted words that a text has, and counts their occurrences.
+func markWords(seen []bool, wanted []string, text string) (n int) {
 	for word := range strings.FieldsFuncSeq(text, notInWord) {
 		if i := slices.IndexFunc(wanted, func(w string) bool { return strings.EqualFold(w, word) }); i >= 0 {
 			seen[i] = true

@@ -17,12 +17,12 @@ type Change struct {
 	// Path has keys and list indexes with dots between them, as in orders.O7.status; a dot
 	// of a key has a backslash before it. A dot alone is the whole state.
 	Path string
-	// From and To are the values as JSON, nil where there was or is none.
+	// From and To are the values as JSON, nil where there was or is no value.
 	From, To json.RawMessage
 }
 
 // Diff lists what differs between two states of a world in a fixed order. What is in one
-// of them only is one change, whatever is in it.
+// of them only is one change, regardless of its content.
 func Diff(from, to json.RawMessage) []Change {
 	var out []Change
 	for _, c := range state.Diff(from, to) {

@@ -90,7 +90,7 @@ type World interface {
 	// State returns the state as canonical JSON, which json.Marshal makes of maps, at most
 	// MaxState long; nil if the world has none that can change.
 	State(ctx context.Context) (json.RawMessage, error)
-	// Close frees what the world holds. The world is not used afterwards.
+	// Close frees the resources of the world. The world is not used afterwards.
 	Close() error
 }
 

@@ -35,7 +35,7 @@ type part struct{ literal, argument string }
 
 var (
 	argumentName = regexp.MustCompile(`^[A-Za-z0-9_.$-]+$`)
-	// urlText matches what may stand in an address unencoded, and escapes.
+	// urlText matches what may occur in an address unencoded, and escapes.
 	urlText = regexp.MustCompile(`^(?:[A-Za-z0-9._~:/?@!$&'()*+,;=\[\]-]|%[0-9A-Fa-f]{2})*$`)
 )
 

@@ -40,7 +40,7 @@ func CheckNames(near map[string]string) error {
 }
 
 // Nearest returns, for each of names, the index of the number of the answer that is
-// nearest to it, -1 for none. text is what a was read from, and want the number that
+// nearest to it, or -1 if it has no number. text is what a was read from, and want the number that
 // each name should have.
 func Nearest(text string, a Text, names []string, want []decimal.Decimal) []int {
 	return newNearby(text, a, names).numbers(want, a.Numbers)

@@ -17,8 +17,8 @@ import (
 // meterName is the name under which an environment holds the meter of an evaluation.
 const meterName = "$meter"
 
-// guard rewrites a program so that whatever takes more than constant work charges the
-// meter before it works: predicates, for all their iterations at once, operators on strings
+// guard rewrites a program so that every part with more than constant work charges the
+// meter before it works: predicates, for all their iterations together, operators on strings
 // and lists, functions. It
 // refuses calls of anything but a function of the language.
 type guard struct {

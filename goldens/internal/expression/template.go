@@ -76,7 +76,7 @@ func split(text string, names []string) (parts []*Program, err error) {
 	}
 }
 
-// inPath is the first of the characters that stand for expressions while a path is split.
+// inPath is the first of the characters that replace expressions while a path is split.
 // They are of no use in texts.
 const inPath = '\U000F0000'
 

@@ -155,7 +155,7 @@ type Change struct {
 
 // Diff lists what differs between two canonical states, by the keys of objects in order
 // of their bytes and the indexes of lists. A value that is in one of them only is one
-// change, whatever is in it.
+// change, regardless of its content.
 func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, from, to) }
 
 // DiffAt is Diff of the two values at a path, of which one may be nil.

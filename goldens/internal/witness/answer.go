@@ -25,7 +25,7 @@ type piece struct {
 // will do is a contradiction.
 func (g *Goal) answer() (string, *Obstacle) {
 	var text []string
-	found, sep := g.opposed(), g.separator()
+	found, sep := g.matchConflict(), g.separator()
 	put := func(p piece) {
 		form, bad := g.choose(p)
 		if bad != nil && (found == nil || bad.Sure && !found.Sure) {
@@ -64,8 +64,8 @@ func (g *Goal) answer() (string, *Obstacle) {
 	return whole, found
 }
 
-// opposed reports an expression that the answer must and must not match.
-func (g *Goal) opposed() *Obstacle {
+// matchConflict reports an expression that the answer must and must not match.
+func (g *Goal) matchConflict() *Obstacle {
 	for _, expr := range g.Expect.NotMatches {
 		if slices.Contains(g.Expect.Matches, expr) {
 			return &Obstacle{fmt.Sprintf("the answer must match %q and must not", expr), true}
@@ -189,8 +189,8 @@ func (g *Goal) choose(p piece) (string, *Obstacle) {
 	return "", found
 }
 
-// forbids says which check a part of an answer breaks, whatever stands around it;
-// empty if none.
+// forbids says which check a part of an answer breaks, regardless of the text around it;
+// empty if it breaks no check.
 func (g *Goal) forbids(form string) string {
 	e := g.Expect
 	e.NotMatches = slices.DeleteFunc(slices.Clone(e.NotMatches), func(expr string) bool { return !contextFree(expr) })

@@ -134,8 +134,8 @@ func (c counters) lowest(names ...string) (total int64) {
 	return total
 }
 
-// crossed reports a count that has no value.
-func (c counters) crossed() *Obstacle {
+// rangeConflict reports a count that has no value.
+func (c counters) rangeConflict() *Obstacle {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if r := c[name]; r.low > r.high {
 			return &Obstacle{fmt.Sprintf("%s must be at least %s (%s) and at most %s", name, shown(name, r.low), r.reason, shown(name, r.high)), true}

@@ -75,7 +75,7 @@ func (g *Goal) Witness() (goldens.Outcome, *Obstacle) {
 	o.Calls, bad = g.calls(c)
 	note(bad)
 	c.total(g, o)
-	note(c.crossed())
+	note(c.rangeConflict())
 	c.fill(&o)
 	if solved, checks := goldens.Score(g.Task, o); !solved && len(found) == 0 {
 		failed := checks[slices.IndexFunc(checks, func(c goldens.CheckResult) bool { return !c.Passed })]

@@ -22,7 +22,7 @@ type Place struct {
 	Src  *Source
 	Node *yaml.Node
 	Path string
-	// label is the line of the key, for values that stand on later lines.
+	// label is the line of the key, for values on later lines.
 	line int
 }
 

@@ -29,8 +29,8 @@ func (r *Source) Failf(line int, field, format string, args ...any) {
 	r.Found.List = append(r.Found.List, &Problem{File: r.File, Line: max(line, 1), Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Parse returns the root of the file's only document. ok is false when there
-// is none that can be read; the problem is then recorded.
+// Parse returns the root of the file's only document. ok is false if it
+// cannot be read; the problem is then recorded.
 func (r *Source) Parse(text []byte) (root Place, ok bool) {
 	r.text = text
 	dec := yaml.NewDecoder(bytes.NewReader(text))

@@ -3,7 +3,7 @@
 // code. Rules reads and compiles them when a suite is loaded, and is the world.Kind of the
 // suite's declared worlds.
 //
-// A call takes the first rule whose condition holds. All values are computed from the
+// A call takes the first rule whose condition is true. All values are computed from the
 // state before the call; then the writes are applied together, in the order set, append,
 // delete. A refusal changes nothing.
 package declared
@@ -210,7 +210,7 @@ func (e *evaluation) eval(p program) (any, error) {
 	return p.Eval(e.env)
 }
 
-// try computes what a rule does if its condition holds.
+// try computes what a rule does if its condition is true.
 func (e *evaluation) try(r *rule) (effect world.Effect, changes []change, taken bool, err error) {
 	if r.when.Program != nil {
 		v, err := e.eval(r.when)

@@ -169,7 +169,7 @@ func (rd *reader) rules(p yamlfile.Place) {
 	}
 }
 
-// rule reads one rule and reports whether it always holds. conditions has the rules by
+// rule reads one rule and reports whether its condition is always true. conditions has the rules by
 // their when.
 func (rd *reader) rule(o yamlfile.Object, conditions map[string]int, number int) (always bool) {
 	r := rule{line: o.At()}

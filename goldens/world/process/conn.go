@@ -169,7 +169,7 @@ type message struct {
 }
 
 // roundTrip writes a request and reads its answer within the time allowed. When that is
-// over the process is killed, which ends whatever is being read or written.
+// over the process is killed, which ends every read and write in progress.
 func (c *conn) roundTrip(ctx context.Context, method string, params json.RawMessage) (message, error) {
 	if c.broken != nil {
 		return message{}, c.broken
