@@ -13,7 +13,7 @@ const (
 type Message struct {
 	Role string
 	Text string
-	// Images stand before Text; of users, and of tools where the wire takes them.
+	// Images precede Text; of users, and of tools where the wire takes them.
 	Images []Image
 	// Calls are the tool calls of an assistant's message.
 	Calls []ToolCall

@@ -47,7 +47,7 @@ type Processed struct{ Input, Output int64 }
 type UsagePart struct {
 	// Model served the request; empty means the model that was asked.
 	Model string
-	// Usage has neither Parts nor ServerTools of its own.
+	// Usage has neither Parts nor ServerTools.
 	Usage Usage
 }
 

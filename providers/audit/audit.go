@@ -107,7 +107,7 @@ type Wire struct {
 // Report is what was found.
 type Report struct {
 	Wires []Wire `json:"wires"`
-	// Other are requests that no wire speaks, by method and path.
+	// Other are requests that are not of any wire, by method and path.
 	Other []Finding `json:"other"`
 }
 

@@ -16,7 +16,7 @@ import (
 const maxLine = 64 << 20
 
 // Lines reads exchanges from JSON lines, each an object with request (method, url,
-// body) and response (status, headers, body and, of bytes that are no text,
+// body) and response (status, headers, body and, of bytes that are not text,
 // body_encoding "base64"); id and provider are optional. name is the file in names
 // and errors. An error names the line, and the lines after it are read.
 func Lines(name string, r io.Reader) iter.Seq2[Exchange, error] {

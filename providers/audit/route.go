@@ -17,7 +17,7 @@ var hosts = []struct{ part, name string }{
 	{"cohere", "cohere-compat"}, {"generativelanguage.googleapis.com", "google-compat"},
 }
 
-// paths say by the path of a request which wire speaks it, the first that fits.
+// paths map the path of a request to its wire; the first match counts.
 var paths = []struct {
 	fits *regexp.Regexp
 	wire string
@@ -34,7 +34,7 @@ var paths = []struct {
 
 // route is whom a request asks, and how.
 type route struct {
-	provider string // empty if no wire speaks it
+	provider string // empty if it is not of any wire
 	model    string
 	stream   bool
 	path     string // for people, without what identifies an account

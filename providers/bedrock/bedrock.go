@@ -132,7 +132,7 @@ func configuredRegion() string {
 func inTheClear(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" {
-		return false // https, or nothing that wire.New takes
+		return false // https, or an address that wire.New refuses
 	}
 	host, ip := u.Hostname(), net.ParseIP(u.Hostname())
 	own := host == "localhost" || strings.HasSuffix(host, ".localhost") // RFC 6761, section 6.3

@@ -13,8 +13,8 @@ import (
 
 // The bodies of InvokeModel and InvokeModelWithResponseStream are the models' own
 // and distinguished by their shape (User Guide, "Inference request parameters and
-// response fields for foundation models"). This wire asks for none, but reads
-// them: gateways hand them on, and recordings hold them.
+// response fields for foundation models"). This wire does not request them, but reads
+// them, because gateways and recordings return them.
 
 // invoked is the fields of all shapes, whole or a chunk of a stream. Of several
 // choices the first is read.
@@ -149,7 +149,7 @@ type chunks struct {
 	usage   map[string]json.RawMessage // the fields of all usage objects, laid over each other
 	raw     json.RawMessage            // the usage object, if there was but one
 	metrics json.RawMessage
-	counts  aside             // of models that count beside their text
+	counts  sideCounts        // of models that count beside their text
 	traces  []json.RawMessage // of guardrails
 	guarded bool
 }
@@ -247,11 +247,11 @@ func (d *decoder) count(v invoked) {
 	if len(v.Results) > 0 && v.Results[0].Tokens != nil {
 		c.counts.TitanResults = []titanCount{{v.Results[0].Tokens}}
 	}
-	c.lay(v.Usage)
+	c.mergeUsage(v.Usage)
 }
 
-// lay lays a usage object over those before it.
-func (c *chunks) lay(raw json.RawMessage) {
+// mergeUsage merges a usage object into those before it.
+func (c *chunks) mergeUsage(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if !wire.Given(raw) {
 		return

@@ -35,7 +35,7 @@ func (d *decoder) claude(b *wire.Builder, v invoked) {
 		}
 		if wire.Unmarshal(v.Message, &m) == nil {
 			b.Reply.Model = m.Model
-			d.chunks.lay(m.Usage)
+			d.chunks.mergeUsage(m.Usage)
 		}
 	case "content_block_start":
 		if c := v.ContentBlock; c != nil {

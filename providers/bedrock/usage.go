@@ -38,14 +38,14 @@ type usage struct {
 		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 	// Titan and Llama, which count beside their text.
-	aside
+	sideCounts
 	// Anthropic Messages.
 	ClaudeInput  *wire.Count `json:"input_tokens"`
 	ClaudeOutput *wire.Count `json:"output_tokens"`
 }
 
-// aside are the counts that some models write beside their text.
-type aside struct {
+// sideCounts are the counts that some models write beside their text.
+type sideCounts struct {
 	TitanInput   *wire.Count  `json:"inputTextTokenCount,omitempty"`
 	TitanOutput  *wire.Count  `json:"totalOutputTextTokenCount,omitempty"`
 	TitanResults []titanCount `json:"results,omitempty"`
@@ -58,7 +58,7 @@ type titanCount struct {
 }
 
 // result is the count of Titan's one result, nil if there is none.
-func (a aside) result() *wire.Count {
+func (a sideCounts) result() *wire.Count {
 	if len(a.TitanResults) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // response is what is read of a whole body. The second half is version 1's, whose
-// text and calls stand at top level. message is an object, of an error a string.
+// text and calls are at top level. message is an object, of an error a string.
 type response struct {
 	ID           string          `json:"id"`
 	Message      json.RawMessage `json:"message"`

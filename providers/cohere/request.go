@@ -24,8 +24,8 @@ type request struct {
 	ToolChoice     string          `json:"tool_choice,omitempty"`
 }
 
-// message is one message. Content is a string, a list of blocks, or nil where
-// calls stand alone.
+// message is one message. Content is a string, a list of blocks, or nil if there are
+// only calls.
 type message struct {
 	Role       string     `json:"role"`
 	Content    any        `json:"content,omitempty"`

@@ -101,7 +101,7 @@ func (r usage) classes() (u providers.Usage, ok bool) {
 }
 
 // reason reads the tokens of thinking, which are undocumented: beside the billed output
-// where the processed output has room for both, part of it where there is none.
+// where the processed output has room for both, part of it otherwise.
 func (r usage) reason(u *providers.Usage, paid *counts) {
 	var n int64
 	for _, c := range []*counts{{Reasoning: r.Reasoning}, r.Tokens, r.Billed} {

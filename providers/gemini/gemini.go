@@ -30,7 +30,7 @@ func New(o providers.Options) (providers.Model, error) {
 }
 
 // With makes a model that speaks this wire in its own dialect: its address
-// and its credential. What the wire knows of errors is filled in.
+// and its credential. The errors that are common to the wire are filled in.
 func With(d wire.Dialect, o providers.Options) (providers.Model, error) {
 	d.Kind, d.Fault = kindOf, readFault
 	return wire.NewModel(d, o, modes, exchange)

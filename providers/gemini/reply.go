@@ -50,10 +50,10 @@ var finishes = map[string]providers.Finish{
 
 // decoder reads replies into a wire.Builder.
 type decoder struct {
-	kept     kept
-	searches searches
-	answered bool // a candidate has come, or the reason why none will
-	strange  bool // a part has come that has no member of those read
+	kept        kept
+	searches    searches
+	answered    bool // a candidate has come, or the reason why none will
+	unknownPart bool // a part has come that has no member of those read
 }
 
 // Whole implements wire.Decoder. A stream that is one JSON array is read at once.
@@ -71,7 +71,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 			return err
 		}
 	}
-	if d.strange {
+	if d.unknownPart {
 		leaveOut(b, body)
 	}
 	switch {
@@ -98,9 +98,9 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
 	err := d.add(b, r)
-	if d.strange {
+	if d.unknownPart {
 		leaveOut(b, []byte(f.Data))
-		d.strange = false
+		d.unknownPart = false
 	}
 	b.Complete = b.Reply.Finish != ""
 	return false, err
@@ -138,7 +138,7 @@ func (d *decoder) candidate(b *wire.Builder, c candidate) {
 	for _, p := range c.Content.Parts {
 		p.into(b)
 		d.kept.add(p)
-		d.strange = d.strange || p.strange()
+		d.unknownPart = d.unknownPart || p.isUnknown()
 	}
 	if len(c.Grounding) > 0 {
 		d.searches.add(c.Grounding)

@@ -45,8 +45,8 @@ func (s *searches) count(u *providers.Usage) {
 	u.AddServerTool("retrieval", s.retrieval)
 }
 
-// strange reports whether a part has none of the members that are read.
-func (p part) strange() bool {
+// isUnknown reports whether a part has none of the members that are read.
+func (p part) isUnknown() bool {
 	return p.Text == nil && p.Call == nil && p.Response == nil && p.Inline == nil && p.File == nil && p.Signature == "" &&
 		p.ExecutableCode == nil && p.CodeExecutionResult == nil && p.ToolCall == nil && p.ToolResponse == nil
 }

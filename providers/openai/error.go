@@ -40,7 +40,7 @@ func (d Dialect) kindOf(f wire.Fault) fault.Kind {
 	case f.Is("invalid_request_error", "badrequesterror"):
 		return fault.InvalidRequest
 	}
-	// An error told in a 200 without a word that is known: mostly a server_error.
+	// An error with status 200 and without a known code: mostly a server_error.
 	return fault.Overloaded
 }
 

@@ -44,8 +44,8 @@ func continued(d Dialect, raw json.RawMessage) continuation {
 	return out
 }
 
-// keeper collects it.
-type keeper struct {
+// continuationBuilder collects a continuation.
+type continuationBuilder struct {
 	content strings.Builder
 	details []*detail
 	extra   json.RawMessage
@@ -59,7 +59,7 @@ type detail struct {
 	texts  map[string]*strings.Builder
 }
 
-func (k *keeper) add(d Dialect, m *answer) {
+func (k *continuationBuilder) add(d Dialect, m *answer) {
 	for _, field := range d.Keeps {
 		switch field {
 		case keepContent:
@@ -76,7 +76,7 @@ func (k *keeper) add(d Dialect, m *answer) {
 	}
 }
 
-func (k *keeper) addDetails(raw json.RawMessage) {
+func (k *continuationBuilder) addDetails(raw json.RawMessage) {
 	var list []map[string]json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
 		return
@@ -115,7 +115,7 @@ func (d *detail) add(piece map[string]json.RawMessage) {
 }
 
 // call keeps what came with a call.
-func (k *keeper) call(d Dialect, at int, extra json.RawMessage) {
+func (k *continuationBuilder) call(d Dialect, at int, extra json.RawMessage) {
 	if len(extra) == 0 || extra[0] != '{' || !slices.Contains(d.Keeps, keepExtra) {
 		return
 	}
@@ -126,7 +126,7 @@ func (k *keeper) call(d Dialect, at int, extra json.RawMessage) {
 }
 
 // continuation returns what to take along; nil for nothing.
-func (k *keeper) continuation() json.RawMessage {
+func (k *continuationBuilder) continuation() json.RawMessage {
 	c := continuation{Wire: continuationWire, ReasoningContent: k.content.String(), ExtraContent: k.extra, Calls: k.calls}
 	for _, d := range k.details {
 		for name, text := range d.texts {

@@ -48,7 +48,7 @@ func Factory(d Dialect) providers.Factory {
 	}
 }
 
-// plainRegion reports whether a region can stand in a host name.
+// plainRegion reports whether a region can be part of a host name.
 func plainRegion(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

@@ -59,7 +59,7 @@ type decoder struct {
 	dialect Dialect
 	asked   bool // for a stream
 	calls   openCalls
-	kept    keeper
+	kept    continuationBuilder
 	parts   []providers.UsagePart
 	tools   map[string]bool // of the service, that have been counted
 	seen    bool            // a choice has come

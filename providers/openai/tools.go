@@ -10,7 +10,7 @@ import (
 )
 
 // split reads the requests behind a reply of Groq's compound systems: each model has
-// prices of its own (console.groq.com/docs/compound).
+// separate prices (console.groq.com/docs/compound).
 func (d *decoder) split(b *wire.Builder, raw json.RawMessage) {
 	if wire.Given(raw) {
 		var breakdown struct {

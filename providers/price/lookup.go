@@ -8,7 +8,7 @@ import (
 
 // Lookup returns the entry that prices a model on a day, and whether there is
 // one. An exact name comes first, then the name without its date, then the
-// longest prefix, then the longest part, each followed by nothing but the date or number of a snapshot; of those the latest that holds on the day. The zero time is
+// longest prefix, then the longest part, each followed by nothing but the date or number of a snapshot; of those the latest that applies on the day. The zero time is
 // no day: nothing is found. The entry shares its slices with the table.
 func (p Table) Lookup(provider, model string, at time.Time) (Entry, bool) {
 	if e := p.find(provider, model, at); e != nil {

@@ -32,7 +32,7 @@ type Entry struct {
 	From time.Time
 	// Source says where the price was read.
 	Source string
-	// Simulated reports that the price is invented: nobody pays it.
+	// Simulated reports that the price is invented; it is not charged.
 	Simulated bool
 	// Context is the length of the model's context window in tokens; 0 means unknown.
 	Context int

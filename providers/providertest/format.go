@@ -132,7 +132,7 @@ func testFormatBytes(t *testing.T, s Subject) {
 	require.Equal(t, plain, sent(call))
 }
 
-// within reports whether all fields of a JSON object stand in another one, those
+// within reports whether all fields of a JSON object are in another one, those
 // of objects in it as well.
 func within(t *testing.T, small, large string) bool {
 	t.Helper()

@@ -19,15 +19,15 @@ func (s Served) chaosCases() []trialCase {
 	for _, c := range s.Chaos {
 		name := "chaos " + c.Name
 		cases = append(cases,
-			trialCase{name, func(t require.TestingT, b *bench) { survive(t, b, c, false) }},
-			trialCase{name + twin, func(t require.TestingT, b *bench) { survive(t, b, c, true) }})
+			trialCase{name, func(t require.TestingT, b *bench) { testOneChaos(t, b, c, false) }},
+			trialCase{name + twin, func(t require.TestingT, b *bench) { testOneChaos(t, b, c, true) }})
 	}
 	return cases
 }
 
-// survive makes a call that meets c: the reply is as without it, or the error is
+// testOneChaos makes a call that meets c: the reply is as without it, or the error is
 // of the right kind and nothing is lost of what came.
-func survive(t require.TestingT, b *bench, c Chaos, stream bool) {
+func testOneChaos(t require.TestingT, b *bench, c Chaos, stream bool) {
 	long := slices.Repeat([]string{sayProse()}, 6) // many frames of any wire
 	ask := using(append(long, `call get_weather `+oddArgs)...)
 	if b.Skip["tool call"] != "" {

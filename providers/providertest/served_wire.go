@@ -213,9 +213,9 @@ func testMixed(t require.TestingT, b *bench) {
 	}
 }
 
-// halting sends the first half of each reply and then nothing until the client
+// halfReplies sends the first half of each reply and then nothing until the client
 // goes away.
-func halting(next http.Handler) http.Handler {
+func halfReplies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := begin(w, r, next)
 		_, _ = w.Write(body[:len(body)/2])
@@ -253,7 +253,7 @@ func interrupt(t require.TestingT, b *bench, stream bool, kind fault.Kind, cause
 	c.Stream = stream
 	full, _, err := b.call(background, m, c)
 	require.NoError(t, err)
-	b.bend(halting)
+	b.bend(halfReplies)
 	var ctx context.Context
 	var cancel context.CancelFunc
 	if kind == fault.TimedOut {

@@ -58,7 +58,7 @@ func continuation(from string, output []outputItem) json.RawMessage {
 }
 
 // inputParts makes parts to send of parts that came. Those of other kinds, such
-// as annotations of their own, are left out.
+// as separate annotations, are left out.
 func inputParts(list []outputPart) []part {
 	var parts []part
 	for _, p := range list {

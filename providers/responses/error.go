@@ -36,6 +36,6 @@ func kindOf(f wire.Fault) fault.Kind {
 	case strings.HasPrefix(f.Code, "invalid_"), strings.HasPrefix(f.Type, "invalid_"), strings.Contains(f.Code, "image"):
 		return fault.InvalidRequest
 	}
-	// An error told in a 200, such as server_error, without a word that says more.
+	// An error with status 200, such as server_error, without a more precise code.
 	return fault.Overloaded
 }

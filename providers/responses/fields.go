@@ -8,7 +8,7 @@ import (
 
 // UsageFields returns what becomes of each number that the services of this wire report
 // in a usage object, in a fresh slice. A number that is not among them, and is not 0,
-// is not understood: audio and output images, for instance, have prices of their own.
+// is not understood: audio and output images, for instance, have separate prices.
 func UsageFields() []wire.UsageField { return slices.Clone(fields.List()) }
 
 var fields = wire.NewFields(

@@ -58,7 +58,7 @@ func (r *request) ask(f *providers.Format) []string {
 		return nil
 	case f.Mode == providers.JSONObject:
 		r.Text = &textConfig{textFormat{Type: "json_object"}}
-		r.speakOfJSON()
+		r.mentionJSON()
 	case f.Mode == providers.JSONSchema:
 		problems := strict.Problems(f.Schema)
 		fits := len(problems) == 0
@@ -70,10 +70,10 @@ func (r *request) ask(f *providers.Format) []string {
 	return nil
 }
 
-// speakOfJSON makes the instructions the first message where only they mention
+// mentionJSON makes the instructions the first message where only they mention
 // JSON: json_object is refused unless the input messages do, and the
 // instructions do not count (OpenAI guide "Structured Outputs", JSON mode).
-func (r *request) speakOfJSON() {
+func (r *request) mentionJSON() {
 	mentions := func(s string) bool { return strings.Contains(strings.ToLower(s), "json") }
 	if !mentions(r.Instructions) {
 		return

@@ -50,7 +50,7 @@ func allModes() []providers.Mode {
 // response"). It fails with a *fault.Error of kind auth when the public
 // address is asked without a key, and of kind invalid_request when the base URL
 // is not usable. A custom address needs no key, nor does a client with a
-// transport of its own, which may replay or sign.
+// custom transport, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
 	return open(dialect{
 		name: "openai-responses", base: "https://api.openai.com/v1", key: "OPENAI_API_KEY",

@@ -39,7 +39,7 @@ const ChaosHeader = "X-Sim-Chaos"
 
 // Chaoses returns every Chaos there is, sorted by name, in a fresh slice.
 func Chaoses() []Chaos {
-	list := slices.Concat(refusals(), cuts(), garblings(), harmless())
+	list := slices.Concat(refusals(), cuts(), malformedReplies(), harmless())
 	slices.SortFunc(list, func(a, b Chaos) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }

@@ -29,12 +29,12 @@ func intact(m *fault, body []byte) { m.send(0, body) }
 // halfway is the number of frames to send of a stream that is to end too early.
 func halfway(frames [][]byte) int { return min(max(1, len(frames)/2), endFrame(frames)) }
 
-// patience bounds how long a silent server holds a connection.
-const patience = time.Minute
+// maxSilence bounds how long a silent server keeps a connection open.
+const maxSilence = time.Minute
 
 // cuts are the connections that fail and the replies that lack an end.
 func cuts() []Chaos {
-	silent := func(m *fault) { sleep(m.r.Context(), patience); m.drop() }
+	silent := func(m *fault) { sleep(m.r.Context(), maxSilence); m.drop() }
 	return []Chaos{
 		{Name: "disconnect", Does: "the connection is closed before any header", Whole: kinds("transport"), Stream: kinds("transport"), act: (*fault).drop},
 		{Name: "hang", Does: "no answer; the connection is closed after a minute", Whole: kinds("timeout"), Stream: kinds("timeout"), act: silent},
@@ -57,7 +57,7 @@ func cuts() []Chaos {
 		cutting("half-arguments", "a stream ends regularly among the arguments of a tool call, or in the middle if there is none", "", "transport",
 			func(m *fault, f [][]byte) {
 				n := halfway(f)
-				if at := speakers(f, argsWords); len(at) > 0 {
+				if at := framesWith(f, argsWords); len(at) > 0 {
 					n = min(at[len(at)/2]+1, endFrame(f))
 				}
 				m.send(0, f[:n]...)
@@ -70,8 +70,8 @@ func cuts() []Chaos {
 // answers are the fields where a wire keeps the model's text and calls; usage is elsewhere.
 var answers = []string{"choices", "content", "candidates", "message", "output", "generated_text"}
 
-// garblings are the replies with status 200 that are not valid replies.
-func garblings() []Chaos {
+// malformedReplies are the replies with status 200 that are not valid replies.
+func malformedReplies() []Chaos {
 	malformed := kinds("malformed")
 	say := func(media, body string) func(*fault) {
 		return func(m *fault) { m.w.Header().Set("Content-Type", media); m.send(0, []byte(body)) }
@@ -100,7 +100,7 @@ func garblings() []Chaos {
 
 const oversize = 9 << 20
 
-var busy = trouble{status: 503, kind: "overloaded", text: "The model is overloaded. Please try again later."}
+var busy = wireError{status: 503, kind: "overloaded", text: "The model is overloaded. Please try again later."}
 
 // without drops fields of a JSON object.
 func without(body []byte, fields []string) []byte {
@@ -169,7 +169,7 @@ func harmless() []Chaos {
 		return odd(name, does, func(m *fault, c *captured) {
 			if c.isEvents() {
 				lines := bytes.ReplaceAll(c.body.Bytes(), []byte("\r\n"), []byte("\n"))
-				m.send(0, crumbs(bytes.ReplaceAll(lines, []byte("\n"), []byte(end)))...)
+				m.send(0, smallPieces(bytes.ReplaceAll(lines, []byte("\n"), []byte(end)))...)
 				return
 			}
 			m.send(0, c.body.Bytes())
@@ -178,7 +178,7 @@ func harmless() []Chaos {
 	return []Chaos{
 		ends("crlf", "server-sent events with CRLF at the end of lines, some of them split", "\r\n"),
 		ends("cr", "server-sent events with CR at the end of lines", "\r"),
-		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *fault, c *captured) { m.send(0, crumbs(c.body.Bytes())...) }),
+		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *fault, c *captured) { m.send(0, smallPieces(c.body.Bytes())...) }),
 		odd("slow-start", "the first byte comes after 50 ms", func(m *fault, c *captured) {
 			sleep(m.r.Context(), 50*time.Millisecond)
 			m.send(0, c.body.Bytes())
@@ -238,9 +238,9 @@ func (m *fault) filler() []byte {
 	return []byte(": keep-alive\n\n")
 }
 
-// crumbs cuts a body into pieces of 1 to 3 bytes; of a long one, the rest comes
+// smallPieces cuts a body into pieces of 1 to 3 bytes; of a long one, the rest comes
 // as one piece.
-func crumbs(body []byte) [][]byte {
+func smallPieces(body []byte) [][]byte {
 	var pieces [][]byte
 	for i := 0; len(body) > 0; i++ {
 		n := min(len(body), 1+i%3)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// trouble is an error as any wire can put it.
-type trouble struct {
+// wireError is an error in a form that every wire can express.
+type wireError struct {
 	status int
-	kind   string // of fault.Kind: says which words the vendor has for it
+	kind   string // of fault.Kind; it selects the vendor's code
 	text   string
 	detail any // of Google, besides
 }
@@ -26,8 +26,8 @@ func refusal(name, does, kind string, wait time.Duration, act func(*fault)) Chao
 
 // refusals are the failures that come with their own status.
 func refusals() []Chaos {
-	limited := trouble{status: 429, kind: "rate_limit", text: "Rate limit reached, please slow down."}
-	with := func(t trouble, header ...string) func(*fault) {
+	limited := wireError{status: 429, kind: "rate_limit", text: "Rate limit reached, please slow down."}
+	with := func(t wireError, header ...string) func(*fault) {
 		return func(m *fault) {
 			for i := 0; i+1 < len(header); i += 2 {
 				m.w.Header().Set(header[i], header[i+1])
@@ -48,33 +48,33 @@ func refusals() []Chaos {
 		refusal("rate-limit-empty", "429 without a body", "rate_limit", 0, text(429, "text/plain", "")),
 		refusal("quota", "the vendor's words for a spent quota or an empty account, as 429 where it does so: waiting does not help", "quota", 0,
 			func(m *fault) { m.refuse(spent(m.vendor)) }),
-		refusal("unauthorized", "401", "auth", 0, with(trouble{401, "auth", "The key is not valid.", nil})),
-		refusal("forbidden", "403", "auth", 0, with(trouble{403, "auth", "The key has no access to this resource.", nil})),
-		refusal("not-found", "404", "not_found", 0, with(trouble{404, "not_found", "The model does not exist.", nil})),
-		refusal("bad-request", "400", "invalid_request", 0, with(trouble{400, "invalid_request", "A field of the request is not valid.", nil})),
+		refusal("unauthorized", "401", "auth", 0, with(wireError{401, "auth", "The key is not valid.", nil})),
+		refusal("forbidden", "403", "auth", 0, with(wireError{403, "auth", "The key has no access to this resource.", nil})),
+		refusal("not-found", "404", "not_found", 0, with(wireError{404, "not_found", "The model does not exist.", nil})),
+		refusal("bad-request", "400", "invalid_request", 0, with(wireError{400, "invalid_request", "A field of the request is not valid.", nil})),
 		refusal("context-length", "the vendor's words for a prompt that is too long", "context_length", 0,
 			func(m *fault) {
-				t := trouble{400, "context_length", tooLongTexts[m.vendor], nil}
+				t := wireError{400, "context_length", tooLongTexts[m.vendor], nil}
 				if m.vendor == tgi.name {
 					t.status = 422
 				}
 				m.refuse(t)
 			}),
 		refusal("refused", "400, the vendor's words for a prompt or an answer that its filter blocked", "refused", 0,
-			func(m *fault) { m.refuse(trouble{400, "refused", "Output blocked by content filtering policy", nil}) }),
-		refusal("request-timeout", "408", "timeout", 0, with(trouble{408, "timeout", "The request took too long to arrive.", nil})),
-		refusal("server-error", "500, JSON", "overloaded", 0, with(trouble{500, "overloaded", "The server had an error.", nil})),
+			func(m *fault) { m.refuse(wireError{400, "refused", "Output blocked by content filtering policy", nil}) }),
+		refusal("request-timeout", "408", "timeout", 0, with(wireError{408, "timeout", "The request took too long to arrive.", nil})),
+		refusal("server-error", "500, JSON", "overloaded", 0, with(wireError{500, "overloaded", "The server had an error.", nil})),
 		refusal("bad-gateway", "502, a web page", "overloaded", 0,
 			text(502, "text/html", "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body>\r\n</html>\r\n")),
 		refusal("unavailable", "503, plain text", "overloaded", 0, text(503, "text/plain", "upstream connect error or disconnect/reset before headers")),
 		refusal("gateway-timeout", "504, a web page", "timeout", 0, text(504, "text/html", "<html><head><title>504 Gateway Time-out</title></head></html>")),
-		refusal("overloaded", "529, the vendor's words for overloaded", "overloaded", 0, with(trouble{529, "overloaded", "Overloaded", nil})),
+		refusal("overloaded", "529, the vendor's words for overloaded", "overloaded", 0, with(wireError{529, "overloaded", "Overloaded", nil})),
 	}
 }
 
 // spent is how a vendor says that the quota is used up.
-func spent(vendor string) trouble {
-	t := trouble{status: 402, kind: "quota", text: "You have exceeded your current quota, please check your plan and billing details."}
+func spent(vendor string) wireError {
+	t := wireError{status: 402, kind: "quota", text: "You have exceeded your current quota, please check your plan and billing details."}
 	switch vendor {
 	case "openai", "openai-responses":
 		t.status = 429
@@ -108,7 +108,7 @@ var tooLongTexts = map[string]string{
 }
 
 // limit refuses with a vendor's own way to say when to come back.
-func (m *fault) limit(t trouble) {
+func (m *fault) limit(t wireError) {
 	h := m.w.Header()
 	switch m.vendor {
 	case "openai", "openai-responses":
@@ -127,7 +127,7 @@ func (m *fault) limit(t trouble) {
 }
 
 // refuse answers with an error in the vendor's form.
-func (m *fault) refuse(t trouble) {
+func (m *fault) refuse(t wireError) {
 	if m.vendor == "bedrock" {
 		name := vendorWords["bedrock"][t.kind]
 		if t.status == http.StatusInternalServerError {
@@ -170,7 +170,7 @@ var vendorWords = map[string]map[string]string{
 }
 
 // errorBody is the body of an error as the wire puts it.
-func (m *fault) errorBody(t trouble) []byte {
+func (m *fault) errorBody(t wireError) []byte {
 	vendor := m.wire.name
 	if vendor == responses.name {
 		vendor = openAI.name
@@ -183,7 +183,7 @@ func (m *fault) errorBody(t trouble) []byte {
 		if t.kind != "overloaded" && t.kind != "rate_limit" && t.kind != "quota" {
 			f.kind = "invalid_request_error"
 		}
-	case vendor == tgi.name && word == "": // it is the proxy that speaks
+	case vendor == tgi.name && word == "": // the proxy wrote the error
 		return encodeJSON(obj{"error": t.text})
 	}
 	return encodeJSON(m.wire.fail(f, "req_simchaos"))

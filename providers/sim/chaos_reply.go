@@ -120,8 +120,8 @@ var argsWords = [][]byte{
 	[]byte(`"arguments":`), []byte(`"input_json_delta"`), []byte(`"functionCall"`), []byte(`"toolUse"`), []byte(`function_call_arguments.delta`),
 }
 
-// speakers are the indexes of the frames that hold one of words.
-func speakers(frames [][]byte, words [][]byte) []int {
+// framesWith are the indexes of the frames that contain one of words.
+func framesWith(frames [][]byte, words [][]byte) []int {
 	var found []int
 	for i, f := range frames {
 		if slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(f, w) }) {
@@ -133,7 +133,7 @@ func speakers(frames [][]byte, words [][]byte) []int {
 
 // endFrame is the index of the frame that says why the model stopped, or of the last.
 func endFrame(frames [][]byte) int {
-	if at := speakers(frames, endWords); len(at) > 0 {
+	if at := framesWith(frames, endWords); len(at) > 0 {
 		return at[0]
 	}
 	return max(0, len(frames)-1)

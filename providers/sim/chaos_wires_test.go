@@ -41,7 +41,7 @@ func TestChaosOnEveryWire(t *testing.T) {
 			"end-early": func(t *testing.T, frames [][]byte) {
 				require.Less(t, len(frames), len(calm))
 				require.Equal(t, whole(calm[:len(frames)]), whole(frames))
-				require.Empty(t, speakers(frames, endWords))
+				require.Empty(t, framesWith(frames, endWords))
 			},
 			"no-finish": func(t *testing.T, frames [][]byte) {
 				require.Equal(t, whole(calm[:end]), whole(frames))
@@ -49,8 +49,8 @@ func TestChaosOnEveryWire(t *testing.T) {
 			"half-arguments": func(t *testing.T, frames [][]byte) {
 				require.Equal(t, whole(calm[:len(frames)]), whole(frames))
 				require.LessOrEqual(t, len(frames), end)
-				if len(speakers(calm[:end], argsWords)) > 0 {
-					require.NotEmpty(t, speakers(frames, argsWords), "it ends before the arguments")
+				if len(framesWith(calm[:end], argsWords)) > 0 {
+					require.NotEmpty(t, framesWith(frames, argsWords), "it ends before the arguments")
 				}
 			},
 			"bad-frame": func(t *testing.T, frames [][]byte) {
@@ -67,7 +67,7 @@ func TestChaosOnEveryWire(t *testing.T) {
 			"duplicate-finish": func(t *testing.T, frames [][]byte) {
 				require.Len(t, frames, len(calm)+1)
 				require.Equal(t, whole(calm[:end+1]), whole(frames[:end+1]))
-				require.NotEmpty(t, speakers(frames[end+1:end+2], endWords))
+				require.NotEmpty(t, framesWith(frames[end+1:end+2], endWords))
 				require.Equal(t, whole(calm[end+1:]), whole(frames[end+2:]))
 			},
 			"oversized": func(t *testing.T, frames [][]byte) {

@@ -261,7 +261,7 @@ func (s *service) complete(q modelRequest) completion {
 	}
 	c := completion{served: p.Served, in: model.Tokens(q.prompt) + imageTokens*q.images, draws: d}
 	if p.Name == Probe {
-		q.obey(&c)
+		q.runScript(&c)
 	} else {
 		said := p.Reply(q.conversation(d, limit), s.cfg.Books)
 		c.text, c.calls = said.Text, said.Calls

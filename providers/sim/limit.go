@@ -49,13 +49,13 @@ func parseLimit(spec string) (r rates, err error) {
 	return r, nil
 }
 
-// refilling is a limit that refills all the time; the zero value never refuses.
-type refilling struct {
+// tokenBucket is a limit that refills all the time; the zero value never refuses.
+type tokenBucket struct {
 	size, left, perSecond float64
 	at                    time.Time
 }
 
-func (l *refilling) fill(now time.Time) {
+func (l *tokenBucket) fill(now time.Time) {
 	if d := now.Sub(l.at).Seconds(); d > 0 {
 		l.left = min(l.size, l.left+d*l.perSecond)
 		l.at = now
@@ -63,7 +63,7 @@ func (l *refilling) fill(now time.Time) {
 }
 
 // until is how long it takes until n are there, or the limit is full.
-func (l *refilling) until(n float64) time.Duration {
+func (l *tokenBucket) until(n float64) time.Duration {
 	missing := min(n, l.size) - l.left
 	if l.size == 0 || missing <= 1e-9*l.size {
 		return 0
@@ -72,7 +72,7 @@ func (l *refilling) until(n float64) time.Duration {
 }
 
 // account is the limits of one vendor.
-type account struct{ requests, tokens refilling }
+type account struct{ requests, tokens tokenBucket }
 
 // limiter refuses requests to models that come too fast, and says in the headers of
 // every reply what is left, as each vendor does it. Every vendor counts by itself, and
@@ -147,8 +147,8 @@ func (l *limiter) take(vendor string, tokens float64, now time.Time) (account, t
 	defer l.mu.Unlock()
 	a := l.accounts[vendor]
 	if a == nil {
-		full := func(size, perMinute float64) refilling {
-			return refilling{size: size, left: size, perSecond: perMinute / 60, at: now}
+		full := func(size, perMinute float64) tokenBucket {
+			return tokenBucket{size: size, left: size, perSecond: perMinute / 60, at: now}
 		}
 		a = &account{full(l.rates.burst, l.rates.rpm), full(l.rates.tpm, l.rates.tpm)}
 		l.accounts[vendor] = a
@@ -166,7 +166,7 @@ func (l *limiter) take(vendor string, tokens float64, now time.Time) (account, t
 // state writes the headers that every reply has. Gemini's and those of other vendors
 // have none.
 func (a account) state(h http.Header, vendor string, now time.Time) {
-	set := func(l refilling, header, at string) { // header has a gap for what it tells
+	set := func(l tokenBucket, header, at string) { // header has a gap for what it tells
 		if l.size > 0 {
 			h.Set(fmt.Sprintf(header, "Limit"), strconv.FormatInt(int64(l.size), 10))
 			h.Set(fmt.Sprintf(header, "Remaining"), strconv.FormatInt(int64(max(0, l.left)), 10))
@@ -175,11 +175,11 @@ func (a account) state(h http.Header, vendor string, now time.Time) {
 	}
 	switch vendor {
 	case "openai":
-		in := func(l refilling) string { return l.until(l.size).Round(time.Millisecond).String() }
+		in := func(l tokenBucket) string { return l.until(l.size).Round(time.Millisecond).String() }
 		set(a.requests, "X-Ratelimit-%s-Requests", in(a.requests))
 		set(a.tokens, "X-Ratelimit-%s-Tokens", in(a.tokens))
 	case "anthropic":
-		at := func(l refilling) string {
+		at := func(l tokenBucket) string {
 			full := now.Add(l.until(l.size)).UTC()
 			return full.Add(time.Second - 1).Truncate(time.Second).Format(time.RFC3339)
 		}
@@ -187,7 +187,7 @@ func (a account) state(h http.Header, vendor string, now time.Time) {
 		for _, kind := range []string{"Tokens", "Input-Tokens"} {
 			set(a.tokens, "Anthropic-Ratelimit-"+kind+"-%s", at(a.tokens))
 		}
-		output := refilling{size: a.tokens.size, left: a.tokens.size} // never limited
+		output := tokenBucket{size: a.tokens.size, left: a.tokens.size} // never limited
 		set(output, "Anthropic-Ratelimit-Output-Tokens-%s", at(output))
 	}
 }
@@ -196,7 +196,7 @@ func (a account) state(h http.Header, vendor string, now time.Time) {
 func (a account) refuse(m *fault, wait time.Duration) {
 	h := m.w.Header()
 	h["Date"] = nil
-	t := trouble{status: http.StatusTooManyRequests, kind: "rate_limit", text: "Rate limit reached, please slow down."}
+	t := wireError{status: http.StatusTooManyRequests, kind: "rate_limit", text: "Rate limit reached, please slow down."}
 	what, name, size := "requests", "RPM", a.requests.size
 	if a.requests.until(1) == 0 {
 		what, name, size = "tokens", "TPM", a.tokens.size

@@ -71,7 +71,7 @@ func (c completion) openAIChunk(delta obj, finish any) obj {
 	}
 }
 
-// streamOpenAI makes chunks, the usage in one of its own if it was asked for.
+// streamOpenAI makes chunks, the usage in a separate one if it was requested.
 func streamOpenAI(q modelRequest, c completion) [][]byte {
 	var e events
 	send := func(choices []obj, usage any) {

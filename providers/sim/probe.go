@@ -51,8 +51,8 @@ type obedience struct {
 	apart   bool // the answer ends in its own line
 }
 
-// obey does what the last message of the user says.
-func (q *modelRequest) obey(c *completion) {
+// runScript does what the last message of the user says.
+func (q *modelRequest) runScript(c *completion) {
 	at := len(q.messages) - 1
 	for at >= 0 && (q.messages[at].own || q.messages[at].text == "") {
 		at--
@@ -86,7 +86,7 @@ func (q *modelRequest) obey(c *completion) {
 	}
 }
 
-// before are the results that stand with a message or right before it.
+// before are the results in a message or right before it.
 func (q *modelRequest) before(at int) []result {
 	for at > 0 && !q.messages[at-1].own && len(q.messages[at-1].results) > 0 {
 		at--

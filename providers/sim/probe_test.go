@@ -12,7 +12,7 @@ import (
 func obeyed(q modelRequest) completion {
 	c := completion{in: 10}
 	q.settle()
-	q.obey(&c)
+	q.runScript(&c)
 	return c
 }
 

@@ -10,7 +10,7 @@
 // do not read expectations and worlds.
 //
 // They choose by the prompt what to return: the next contract object; calls of the
-// available tools, several at once except for the weakest, and an answer, a question or a
+// available tools, several in one turn except for the weakest, and an answer, a question or a
 // refusal as text or by the special tool for it; the same in the text protocol (Thought,
 // Action, Action Input, Observation, Final Answer); a plan for create_task; the work on
 // one step of a plan; or a summary. Any other prompt gets a sentence that says so.
@@ -54,7 +54,7 @@ type Config struct {
 	Chaos string
 	// Limit refuses what comes too fast, and states in the headers of every reply what is
 	// left: "rpm=N,tpm=N,burst=N", requests and tokens a minute and the most requests
-	// at once, of which the last is the first unless given. Empty limits nothing.
+	// in a burst, of which the last is the first unless given. Empty limits nothing.
 	Limit string
 	// Books are the playbooks that the models follow: a prompt whose request one of them
 	// has is answered by its solution.

@@ -29,7 +29,7 @@ const publicBase = "https://router.huggingface.co/hf-inference"
 // one Hugging Face's inference is asked. New fails with a *fault.Error of kind
 // auth when that is asked without a key, and of kind invalid_request when the base
 // URL is not usable. A custom address needs no key, nor does a client with a
-// transport of its own, which may replay or sign.
+// custom transport, which may replay or sign.
 func New(o providers.Options) (providers.Model, error) {
 	public := o.BaseURL == ""
 	for _, path := range []string{"/generate_stream", "/generate"} {

@@ -65,7 +65,7 @@ func (d *Document) Root(data []byte) *yaml.Node {
 }
 
 // Fields calls read for each entry of a mapping, in file order. Keys are text
-// and appear once; read reports a name it does not know by returning false.
+// and appear once; read returns false for an unknown name.
 func (d *Document) Fields(n *yaml.Node, where string, read func(name string, value *yaml.Node) bool) {
 	if n == nil {
 		return

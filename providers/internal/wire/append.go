@@ -30,7 +30,7 @@ func AppendString(b []byte, s string) []byte {
 	}
 }
 
-// plainBytes is how many bytes at the beginning of s stand for themselves, eight of
+// plainBytes is how many bytes at the beginning of s need no escape, eight of
 // which are checked together: none is below a space, a quotation mark, a backslash
 // or beyond ASCII. A byte that is subtracted too much from sets its high bit, and
 // may set those above it: the lowest counts.

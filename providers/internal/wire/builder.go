@@ -211,7 +211,7 @@ func (b *Builder) build(forced string) providers.Reply {
 		r.Calls = append(r.Calls, providers.ToolCall{ID: id, Name: c.Name, Args: args})
 	}
 	if len(r.Calls) > 0 && r.Finish == providers.FinishStop {
-		r.Finish = providers.FinishTools // whatever the provider's word for it
+		r.Finish = providers.FinishTools // regardless of the provider's reason
 	}
 	if forced != "" {
 		b.takeForced(&r, forced)

@@ -21,7 +21,7 @@ const (
 	maxID      = 200
 )
 
-// fault turns what the provider said into a typed error. A fault told in the
+// fault turns the provider's error into a typed error. A fault in the
 // body of a 200 may name the status it means.
 func (c *Client) fault(a response, model string, f Fault) *fault.Error {
 	f.Status, f.Header = a.Status, a.Header

@@ -93,7 +93,7 @@ func (w *walk) schema(at string, value any) {
 	}
 }
 
-// inside looks at the schemas a keyword holds.
+// inside checks the schemas in a keyword.
 func (w *walk) inside(at, key string, value any) {
 	switch key {
 	case "properties", "$defs", "definitions":
@@ -119,7 +119,7 @@ func isObject(m map[string]any) bool {
 	return m["type"] == "object"
 }
 
-// object looks at what holds for objects.
+// object checks the rules for objects.
 func (w *walk) object(at string, m map[string]any) {
 	if !w.subset.Open && m["additionalProperties"] != false {
 		w.problem(at, "additionalProperties is not false")

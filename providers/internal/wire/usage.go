@@ -72,7 +72,7 @@ func fits(path string, pattern []string) bool {
 }
 
 // Usage sets the usage of a reply from the provider's object, which read makes
-// disjoint classes of; ok false means that it holds no counts. What does not
+// disjoint classes of; ok false means that it has no counts. What does not
 // decode is kept and counted as not reported. fields account for the numbers of the
 // object: one that they do not name, and that is not 0, is not understood.
 func (b *Builder) Usage(raw json.RawMessage, fields *Fields, read func(json.RawMessage) (u providers.Usage, ok bool, err error)) {

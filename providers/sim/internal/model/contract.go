@@ -77,7 +77,7 @@ func (v *view) take(heading, line string) {
 	case "CONSTRAINTS:":
 		v.constraints += line
 	case "PLAN:":
-		v.remember(line)
+		v.readMemory(line)
 	case "PROGRESS:", "OBS:":
 		v.observe(strings.TrimPrefix(line, "- "))
 	case "BUDGET_USED:":
@@ -103,8 +103,8 @@ func number(s string) int {
 	return n
 }
 
-// remember takes the memory in a plan, if there is one.
-func (v *view) remember(plan string) {
+// readMemory takes the memory in a plan, if there is one.
+func (v *view) readMemory(plan string) {
 	m := memoryPart.FindStringSubmatch(plan)
 	if m == nil {
 		return
@@ -155,7 +155,7 @@ func (v *view) follow(later []Message) {
 	for _, m := range later {
 		if m.Own {
 			v.steps++
-			v.remember(ownPlan(m.Text))
+			v.readMemory(ownPlan(m.Text))
 			continue
 		}
 		v.reflect = false

@@ -28,7 +28,7 @@ func (t *turn) decide(play *playbook.Play, single bool) decision {
 	if t.profile.idle {
 		return decision{acts: []playbook.Action{{Kind: playbook.Answer, Text: "I have nothing to say."}}, unsure: true}
 	}
-	t.believe(play)
+	t.acceptWrongResults(play)
 	acts := t.next(play, t.view.seen)
 	if single || !t.profile.parallel {
 		acts = acts[:1]
@@ -39,7 +39,7 @@ func (t *turn) decide(play *playbook.Play, single bool) decision {
 		acts = acts[:min(len(acts), t.view.maxCalls-t.view.calls)]
 	}
 	if t.draws.trust < t.profile.trusting {
-		if wrong, fits := t.obey(); fits {
+		if wrong, fits := t.followInjection(); fits {
 			return decision{acts: wrong, slipped: true}
 		}
 	}
@@ -62,9 +62,9 @@ func (t *turn) next(play *playbook.Play, seen playbook.Seen) []playbook.Action {
 	return acts
 }
 
-// believe takes results about something else for the wanted ones, as often as the model
+// acceptWrongResults takes results about something else for the wanted ones, as often as the model
 // is trusting: the same result is believed in every turn, or in none.
-func (t *turn) believe(play *playbook.Play) {
+func (t *turn) acceptWrongResults(play *playbook.Play) {
 	seen := &t.view.seen
 	for i := range seen.Results {
 		r := seen.Results[i]
@@ -105,9 +105,9 @@ func (t *turn) blocked(acts []playbook.Action) string {
 // injected matches a text within a result that gives its reader instructions.
 var injected = regexp.MustCompile(`(?i)(?:\b(?:ignore|disregard)\b.{0,30}\b(?:instructions?|previous|above)|\bSYSTEM:|\bIMPORTANT:|\bnote to the reader:|[^.]*\binstead\.).*`)
 
-// obey does what an instruction inside a result says: it calls the tool on offer that is
+// followInjection does what an instruction inside a result says: it calls the available tool that is
 // named there, with the arguments behind the name, or says what it is to say.
-func (t *turn) obey() ([]playbook.Action, bool) {
+func (t *turn) followInjection() ([]playbook.Action, bool) {
 	for _, r := range slices.Backward(t.view.seen.Results) {
 		for _, text := range texts(r.Value) {
 			order := injected.FindString(strings.ReplaceAll(text, "\n", " "))

@@ -40,7 +40,7 @@ func misform(s formSlip, text string, detail uint64, limit int) string {
 	case prose:
 		return preambles[detail%uint64(len(preambles))] + "\n" + text
 	case truncated:
-		return ramble(text, limit)
+		return padObservation(text, limit)
 	case missingField:
 		if detail&1 == 0 {
 			return text[:strings.LastIndex(text, `,"state_update":`)] + "}"
@@ -64,9 +64,9 @@ var preambles = []string{
 	"Let me think about this. I will do the following:",
 }
 
-// ramble talks on inside the observation until well past the limit; the cut at the limit
+// padObservation talks on inside the observation until well past the limit; the cut at the limit
 // then falls in the middle of the object.
-func ramble(text string, limit int) string {
+func padObservation(text string, limit int) string {
 	at := strings.LastIndex(text, `"observation":"`) + len(`"observation":"`)
 	var b strings.Builder
 	b.WriteString(text[:at])

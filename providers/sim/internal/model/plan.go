@@ -69,7 +69,7 @@ func (t *turn) sayPlan(play *playbook.Play) Said {
 	case drawn && slip == fencedPlan && t.Must == "":
 		return Said{Text: "Here is the plan:\n```json\n" + args + "\n```"}
 	case drawn && slip == prosePlan && t.Must == "":
-		return Said{Text: prosaic(plan)}
+		return Said{Text: planAsText(plan)}
 	}
 	return Said{Calls: []Call{{Name: createTask, Args: args}}}
 }
@@ -142,7 +142,7 @@ const (
 	cyclic        planSlip = "cycle"              // the first step depends on the last
 	unknownStep   planSlip = "unknown dependency" // a step depends on one that is not there
 	duplicateStep planSlip = "duplicate id"       // two steps of one id
-	unknownTools  planSlip = "unknown tool"       // a step wants a tool that is not on offer
+	unknownTools  planSlip = "unknown tool"       // a step names an unavailable tool
 	brokenSchema  planSlip = "invalid schema"     // an output schema that is not a schema
 	noSteps       planSlip = "no steps"           // an empty plan
 	fencedPlan    planSlip = "fenced"             // the plan as text in a fence
@@ -171,8 +171,8 @@ func misplan(slip planSlip, plan planOf) planOf {
 	return plan
 }
 
-// prosaic puts a plan in words.
-func prosaic(plan planOf) string {
+// planAsText puts a plan in words.
+func planAsText(plan planOf) string {
 	var out []string
 	for _, s := range plan.Steps {
 		out = append(out, s.Instructions)

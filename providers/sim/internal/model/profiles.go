@@ -38,7 +38,7 @@ type Profile struct {
 	// trusting is the chance, per turn, of doing what an instruction inside a result says,
 	// if there is one, and that of taking a result about something else for the wanted one.
 	trusting float64
-	// idle reports that the model ends at once and empty-handed.
+	// idle reports that the model ends immediately without an answer.
 	idle bool
 	// confidence is what the model reports, in hundredths.
 	confidence confidence

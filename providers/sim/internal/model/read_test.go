@@ -77,7 +77,7 @@ func TestPlanFits(t *testing.T) {
 	for _, slip := range []planSlip{cyclic, unknownStep, duplicateStep, unknownTools, brokenSchema, noSteps} {
 		require.NotEmpty(t, read(misplan(slip, made)), slip)
 	}
-	require.Contains(t, prosaic(made), " Then: ")
+	require.Contains(t, planAsText(made), " Then: ")
 	require.Len(t, profile(t, "sim-nop").Reply(c, b).Calls, 1)
 }
 

@@ -59,15 +59,15 @@ func (t *turn) slip(play *playbook.Play, s slip, acts []playbook.Action) (wrong 
 			return slices.Delete(acts, at, at+1), true
 		}
 		if calling {
-			return t.pretend(play, acts, detail, false)
+			return t.inventResults(play, acts, detail, false)
 		}
 	case answerEarly:
 		if calling {
-			return t.pretend(play, acts, detail, true)
+			return t.inventResults(play, acts, detail, true)
 		}
 	case claimDone:
 		if calling && slices.Contains(play.Writes(), a.Tool) {
-			return t.pretend(play, acts, detail, true)
+			return t.inventResults(play, acts, detail, true)
 		}
 	case wrongNumber:
 		if a.Kind == playbook.Answer || a.Kind == playbook.Hand {
@@ -81,14 +81,14 @@ func (t *turn) slip(play *playbook.Play, s slip, acts []playbook.Action) (wrong 
 	return acts, fits
 }
 
-// pretend continues as if calls had been made: to what comes after them, or to the answer.
+// inventResults continues as if calls had been made: to what comes after them, or to the answer.
 // Their results are made up, as if from memory.
-func (t *turn) pretend(play *playbook.Play, acts []playbook.Action, detail uint64, toTheEnd bool) ([]playbook.Action, bool) {
+func (t *turn) inventResults(play *playbook.Play, acts []playbook.Action, detail uint64, toTheEnd bool) ([]playbook.Action, bool) {
 	seen := t.view.seen
 	seen.Results = slices.Clone(seen.Results)
 	for range 50 {
 		for i, a := range acts {
-			seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: t.imagined(a, detail+uint64(i)*977)})
+			seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: t.inventedResult(a, detail+uint64(i)*977)})
 		}
 		next, err := play.Next(seen)
 		if err != nil || len(next) == 0 {
@@ -105,9 +105,9 @@ func (t *turn) pretend(play *playbook.Play, acts []playbook.Action, detail uint6
 // dated matches the names of members that hold dates.
 var dated = regexp.MustCompile(`(?i)date|day|start|end|from|until|^to$|^at$`)
 
-// imagined is a made-up result of a call: like the latest of the same tool with other
+// inventedResult is a made-up result of a call: like the latest of the same tool with other
 // numbers, or else an object of what its arguments say and a number.
-func (t *turn) imagined(a playbook.Action, detail uint64) json.RawMessage {
+func (t *turn) inventedResult(a playbook.Action, detail uint64) json.RawMessage {
 	for _, r := range slices.Backward(t.view.seen.Results) {
 		if r.Tool == a.Tool && r.Code == "" {
 			_, value, _ := misnumbered("", r.Value, detail)
