@@ -23,7 +23,7 @@ func TestARunCollectsLess(t *testing.T) {
 		percent int
 		limit   int64
 	}{
-		{"unless told", nil, gcPercent, memoryLimit},
+		{"by default", nil, gcPercent, memoryLimit},
 		{"GOGC has the last word", map[string]string{"GOGC": "50"}, 50, math.MaxInt64},
 		{"so has GOMEMLIMIT", map[string]string{"GOMEMLIMIT": "1GiB"}, 50, math.MaxInt64},
 	} {

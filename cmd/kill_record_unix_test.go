@@ -217,7 +217,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	}
 	require.Positive(t, refused, "some attempts are refused")
 	require.Empty(t, whole.temporaries())
-	// A cap that suffices only if what is on disk counts as what it came to.
+	// A cap that suffices only if what is on disk counts at its total.
 	most := whole.desk.tokens + 2*killConcurrency*20_000
 
 	var mu sync.Mutex
@@ -284,12 +284,12 @@ func TestOneRecorderAtATime(t *testing.T) {
 	require.Zero(t, k.run(0, recordArgs(1<<30)...).code)
 	before := k.desk.requests
 	pack := filepath.Join("suites", "first", "cassettes.pack")
-	tape := filepath.Join("suites", "first", "cassettes", "one", "F01", "1.yaml")
+	recorded := filepath.Join("suites", "first", "cassettes", "one", "F01", "1.yaml")
 
 	unlock, err := cassette.Lock(filepath.Join(k.dir, "suites", "first", "cassettes"))
 	require.NoError(t, err)
 	for _, args := range [][]string{
-		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "seal", tape},
+		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "seal", recorded},
 		{"suite", "add", "--from", "latest/F01/one/1"},
 	} {
 		end := k.run(0, args...)

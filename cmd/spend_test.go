@@ -45,7 +45,7 @@ func (l *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A live run that is killed again and again, and goes on, is billed no more than its
-// cap by all its processes together: what was under way counts at its worst.
+// cap by all its processes together: what was in flight counts at its worst.
 func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

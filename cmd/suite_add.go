@@ -63,7 +63,7 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 		dir = cfg.Suite
 	}
 	if strings.HasPrefix(dir, builtinPrefix) {
-		return exit.Usage(fmt.Errorf("%s is read-only: name a folder to add to, such as --suite suites/first (cupel init writes it; a folder without a suite.yaml is begun)", dir))
+		return exit.Usage(fmt.Errorf("%s is read-only: name a folder to add to, such as --suite suites/first (cupel init writes it; in a folder without a suite.yaml, a suite is started)", dir))
 	}
 	if err := ep.replay(ctx, p, cfg); err != nil {
 		return err

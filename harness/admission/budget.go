@@ -55,7 +55,7 @@ type budget struct {
 	caps              Caps
 	spent, reserved   Spend
 	inFlight, waiting int
-	// capped is why nothing more is begun; nil until a cap bound.
+	// capped is why no more episodes start; nil until a cap bound.
 	capped error
 	// models are what a provider's models have reported; nil for the run.
 	models map[modelKey]*observations

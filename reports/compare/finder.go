@@ -72,7 +72,7 @@ func (f finder) fewest() int {
 // shows tells whether a loss of these tasks is detected with power often. Where it comes of
 // tasks that fail altogether, the test's own reference spreads more: of one such task
 // the runs have the variance 1/(runs−1), in units of the difference. The number of
-// these tasks is the loss; it is not drawn anew. The power is the mean over what is not known of the noise
+// these tasks is the loss; it is not drawn again. The power is the mean over what is not known of the noise
 // (Gauss–Hermite with three nodes): a loss that is stated for a noise that was
 // underestimated would be detected less often.
 func (f finder) shows() func(effect float64) bool {

@@ -123,7 +123,7 @@ func rarely(chance float64) func(*rand.Rand) (float64, float64) {
 }
 
 // A loss as large as a comparison says it would have shown four times out of five is
-// shown so often: what is said where nothing changed, held against a change.
+// shown so often: what is said where nothing changed, compared with a change.
 func TestSimulationStatedPower(t *testing.T) {
 	t.Parallel()
 	n := suites()

@@ -14,7 +14,7 @@ import (
 // runs of one suite.
 type world struct {
 	tasks, trials, pairs int
-	// share draws a task's true share of passes before, after that on trial.
+	// share draws a task's true share of passes before, after that under test.
 	share func(rng *rand.Rand) (before, after float64)
 	// The rest is drawn only where asked for: turns, of which most are valid, each with
 	// a latency; steps and cost that differ from task to task and trial to trial.

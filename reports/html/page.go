@@ -215,8 +215,8 @@ func (v *pageView) link(r model.Report, linked links, pages map[string]string) {
 	}
 }
 
-// Contest are the plots of strategies.
-func (v pageView) Contest() []plotView { return v.own[model.FigStrategies] }
+// StrategyPlots are the plots of strategies.
+func (v pageView) StrategyPlots() []plotView { return v.own[model.FigStrategies] }
 
 // verdictViews are the candidates and groups, those that fail first.
 func verdictViews(r model.Report, judgements []view.Judgement, mark bool) (views []verdictView) {

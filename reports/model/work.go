@@ -19,7 +19,7 @@ type Work struct {
 	Widest       int      `json:"most_calls_of_a_turn"`
 	// BusyUs adds up the durations of all turns and tool calls, ElapsedUs the times
 	// from request to end, both in µs. Overlap is their quotient: 1 or less where one
-	// thing is done after the other, 2 where two are under way on average; null
+	// thing is done after the other, 2 where two are in progress on average; null
 	// without time.
 	BusyUs    int64    `json:"busy_us"`
 	ElapsedUs int64    `json:"elapsed_us"`

@@ -66,12 +66,12 @@ func TestForeignNames(t *testing.T) {
 		require.Contains(t, drawn, names[0], f.Name)
 		var b bytes.Buffer
 		require.NoError(t, writePNG(&b, r, f))
-		told := pngChunks(t, b.Bytes())["iTXt"]
-		require.Len(t, told, 2)
-		require.True(t, strings.HasPrefix(told[0], "Title\x00\x00\x00\x00\x00"))
-		require.True(t, strings.HasPrefix(told[1], "Description\x00\x00\x00\x00\x00"+f.Alt), f.Name)
+		metadata := pngChunks(t, b.Bytes())["iTXt"]
+		require.Len(t, metadata, 2)
+		require.True(t, strings.HasPrefix(metadata[0], "Title\x00\x00\x00\x00\x00"))
+		require.True(t, strings.HasPrefix(metadata[1], "Description\x00\x00\x00\x00\x00"+f.Alt), f.Name)
 		if said, _ := pictured(t, r, f); f.Name == figValidity {
-			require.Contains(t, told[1], "In the picture, #1 is 候補者; #2 gpt is gpt-候補; #3 is مرشح; #4 is उम्मीदवार; #5 is 🚀🚀; #8 is עברית.")
+			require.Contains(t, metadata[1], "In the picture, #1 is 候補者; #2 gpt is gpt-候補; #3 is مرشح; #4 is उम्मीदवार; #5 is 🚀🚀; #8 is עברית.")
 			require.Subset(t, said, []string{"#1", "#2 gpt", "#3", "#4", "#5", "Ωmega", "ασκός", "#8"})
 		}
 		_, err := png.Decode(&b)

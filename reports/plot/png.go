@@ -34,8 +34,8 @@ func writePNG(w io.Writer, r model.Report, f model.Figure) error {
 	var b bytes.Buffer
 	if _, err = img.WriteTo(&b); err == nil {
 		const head = 8 + 12 + 13 // the signature and the first chunk, IHDR
-		told := append(pngText("Title", f.Title), pngText("Description", alt)...)
-		_, err = w.Write(slices.Concat(b.Bytes()[:head], told, b.Bytes()[head:]))
+		metadata := append(pngText("Title", f.Title), pngText("Description", alt)...)
+		_, err = w.Write(slices.Concat(b.Bytes()[:head], metadata, b.Bytes()[head:]))
 	}
 	if err != nil {
 		return fmt.Errorf("reports: plot %s: %w", f.Name, err)

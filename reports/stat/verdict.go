@@ -15,7 +15,7 @@ const (
 	// nothing is significantly worse and the loss that matters would have been detected.
 	// It lies between Pass and Inconclusive.
 	NoRegression Verdict = "no_significant_regression"
-	// NotJudged marks what is shown but not on trial.
+	// NotJudged marks what is reported and not judged.
 	NotJudged Verdict = "not_judged"
 )
 

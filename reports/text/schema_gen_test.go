@@ -174,16 +174,16 @@ func (g *schemaGen) fields(t reflect.Type, properties map[string]any, required *
 
 // plainNames describe fields whose names say it all to those who know the code.
 var plainNames = map[string]string{
-	"agent": "The agent strategy.", "candidate": "The candidate's name.", "candidates": "What is on trial, by name.", "code_version": "The version of cupel.",
+	"agent": "The agent strategy.", "candidate": "The candidate's name.", "candidates": "The candidates under test, by name.", "code_version": "The version of cupel.",
 	"cost_nanousd": "In nano-USD.", "criteria": "Each threshold with what the evidence says.", "elapsed_us": "Time of the episode in microseconds, without waits for a human.",
 	"episode_id": "The episode's id in the ledger.", "headline": "The verdict and its reason in one line.", "high": "The upper end.", "id": "The task's id.",
 	"low": "The lower end.", "model": "The model asked for.", "note": "What a reader of the number must know.", "output_mode": "How the contract is asked for.",
 	"prompt_profile": "The prompt template.", "provider": "The provider asked.", "request": "What the user asks for.", "rescue_model": "The model of the rescue turn.",
-	"run_id": "The run's id.", "seed": "The run's seed.", "sentence": "The verdict and its reason, without the name.", "simulated": "Whether a simulated model was on trial: no evidence about a real one.",
+	"run_id": "The run's id.", "seed": "The run's seed.", "sentence": "The verdict and its reason, without the name.", "simulated": "Whether a model under test was simulated: its numbers say nothing about a real one.",
 	"started": "When the run began, in UTC.", "status": "How it ended, see docs/runs.md.", "steps": "Model turns that count as steps.",
 	"stop_reason": "Which guard stopped it; empty when none did.", "suite": "The suite's name.", "tags": "The task's tags.", "task": "The task's id.", "tasks": "The tasks.", "tier": "The task's tier.",
 	"title": "What it is, in words.", "trials": "Repetitions of each task.",
-	"verdict": "What the evidence says.", "acceptance": "The thresholds in force.", "outcomes": "How the planned episodes ended.", "threshold": "What value is held against.",
+	"verdict": "What the evidence says.", "acceptance": "The thresholds in force.", "outcomes": "How the planned episodes ended.", "threshold": "What value is compared with.",
 	"tokens_out": "Over all episodes, null when any did not report.", "tokens_cache_read": "Over all episodes, null when any did not report.", "tokens_cache_write": "Over all episodes, null when any did not report.",
 	"tokens_reasoning": "Over all episodes, null when any did not report.", "owner": "Who sees to it.", "reason": "Why.", "mode": "replay, record or live.", "unpriced_episodes": "Episodes without a known cost.",
 }

@@ -15,7 +15,7 @@ const (
 	maxSystem = 32 << 10
 	maxOutput = 16 << 10
 	MaxText   = 8 << 10
-	maxSteps  = 12 // of a turn; messages likewise
+	maxSteps  = 12 // of a turn; and messages
 	// Deeper JSON is shown as it came: indenting it grows with the square.
 	maxDepth = 24
 )

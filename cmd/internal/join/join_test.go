@@ -16,7 +16,7 @@ import (
 )
 
 // tape is a cassette of an episode; its model tells recordings apart.
-func tape(path, day, model string) *fstest.MapFile {
+func recorded(path, day, model string) *fstest.MapFile {
 	parts := strings.Split(strings.TrimSuffix(path, ".yaml"), "/")
 	h := cassette.Header{Candidate: parts[0], Task: parts[1], Trial: int(parts[2][0] - '0'), Recorded: day, Model: model}
 	if strings.Contains(path, ".fork") {
@@ -57,7 +57,7 @@ func states(files fs.FS) (map[string]cassettes.Status, error) {
 func TestDecide(t *testing.T) {
 	const at, other, day, later = "a/T/1.yaml", "b/T/1.yaml", "2026-05-01", "2026-05-02"
 	type files = fstest.MapFS
-	cut := tape(at, day, "x")
+	cut := recorded(at, day, "x")
 	cut = &fstest.MapFile{Data: cut.Data[:len(cut.Data)-9]}
 	for name, c := range map[string]struct {
 		suite   files
@@ -68,29 +68,29 @@ func TestDecide(t *testing.T) {
 		skipped string
 		err     string
 	}{
-		"none there":             {folders: []files{{at: tape(at, day, "x")}, {other: tape(other, day, "y")}}, joined: "x y"},
-		"newer":                  {suite: files{at: tape(at, day, "old")}, folders: []files{{at: tape(at, later, "x")}}, joined: "x"},
-		"older":                  {suite: files{at: tape(at, later, "old")}, folders: []files{{at: tape(at, day, "x")}}, joined: "old", skipped: "older: recorded 2026-05-01, and the suite's 2026-05-02"},
-		"older, newest":          {suite: files{at: tape(at, later, "old")}, folders: []files{{at: tape(at, day, "x")}}, newest: true, joined: "old", skipped: "older"},
-		"equal":                  {suite: files{at: tape(at, day, "x")}, folders: []files{{at: tape(at, day, "x")}}, joined: "x", same: 1},
-		"stale":                  {suite: files{at: tape(at, day, "old")}, folders: []files{{at: tape(at, later, "stale")}}, joined: "old", skipped: "stale: prompt changed"},
-		"stale, none there":      {folders: []files{{at: tape(at, later, "stale")}}, skipped: "stale"},
-		"for a stale one":        {suite: files{at: tape(at, later, "stale")}, folders: []files{{at: tape(at, day, "x")}}, joined: "x"},
-		"for a corrupt one":      {suite: files{at: cut}, folders: []files{{at: tape(at, day, "x")}}, joined: "x"},
-		"same day":               {suite: files{at: tape(at, day, "old")}, folders: []files{{at: tape(at, day, "x")}}, err: "a/T/1: recorded 2026-05-01 in f0 and on the same day in the suite"},
-		"same day, newest":       {suite: files{at: tape(at, day, "old")}, folders: []files{{at: tape(at, day, "x")}}, newest: true, joined: "x"},
-		"two":                    {folders: []files{{at: tape(at, day, "x")}, {at: tape(at, later, "y")}}, err: "a/T/1: recorded 2026-05-02 in f1 and 2026-05-01 in f0"},
-		"two, newest":            {folders: []files{{at: tape(at, day, "x")}, {at: tape(at, later, "y")}}, newest: true, joined: "y", skipped: "older: recorded 2026-05-01, and that in f1 2026-05-02"},
-		"two of a day, newest":   {folders: []files{{at: tape(at, day, "x")}, {at: tape(at, day, "y")}}, newest: true, err: "1 episodes have different fresh recordings"},
-		"twice the same":         {folders: []files{{at: tape(at, day, "x")}, {at: tape(at, day, "x")}}, joined: "x"},
-		"old beside new":         {suite: files{at: tape(at, day, "old"), other: tape(other, day, "old2")}, folders: []files{{at: tape(at, later, "x"), other: tape(other, day, "old2")}, {at: tape(at, day, "old"), other: tape(other, later, "y")}}, joined: "x y", same: 2},
-		"no episode":             {folders: []files{{"c/T/1.yaml": tape("c/T/1.yaml", day, "x")}}, skipped: "no episode of the suite uses it"},
-		"a fork":                 {folders: []files{{"b.fork-a-1-1/T/1.yaml": tape("b.fork-a-1-1/T/1.yaml", day, "x")}}, joined: "x"},
-		"of another episode":     {folders: []files{{at: tape(other, day, "x")}}, err: `f0: cassette a/T/1.yaml: its header says that it is "b/T/1.yaml"`},
-		"corrupt":                {suite: files{at: tape(at, day, "old")}, folders: []files{{other: tape(other, day, "y")}, {at: cut}}, joined: "old", err: "f1: cassette a/T/1.yaml"},
-		"a credential":           {folders: []files{{at: tape(at, day, "sk-proj-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6Vc")}}, err: "holds"},
-		"unknown day":            {suite: files{at: tape(at, "", "old")}, folders: []files{{at: tape(at, day, "x")}}, joined: "x"},
-		"unknown days of others": {suite: files{at: tape(at, day, "old")}, folders: []files{{at: tape(at, "", "x")}}, joined: "old", skipped: "recorded on an unknown day"},
+		"none there":             {folders: []files{{at: recorded(at, day, "x")}, {other: recorded(other, day, "y")}}, joined: "x y"},
+		"newer":                  {suite: files{at: recorded(at, day, "old")}, folders: []files{{at: recorded(at, later, "x")}}, joined: "x"},
+		"older":                  {suite: files{at: recorded(at, later, "old")}, folders: []files{{at: recorded(at, day, "x")}}, joined: "old", skipped: "older: recorded 2026-05-01, and the suite's 2026-05-02"},
+		"older, newest":          {suite: files{at: recorded(at, later, "old")}, folders: []files{{at: recorded(at, day, "x")}}, newest: true, joined: "old", skipped: "older"},
+		"equal":                  {suite: files{at: recorded(at, day, "x")}, folders: []files{{at: recorded(at, day, "x")}}, joined: "x", same: 1},
+		"stale":                  {suite: files{at: recorded(at, day, "old")}, folders: []files{{at: recorded(at, later, "stale")}}, joined: "old", skipped: "stale: prompt changed"},
+		"stale, none there":      {folders: []files{{at: recorded(at, later, "stale")}}, skipped: "stale"},
+		"for a stale one":        {suite: files{at: recorded(at, later, "stale")}, folders: []files{{at: recorded(at, day, "x")}}, joined: "x"},
+		"for a corrupt one":      {suite: files{at: cut}, folders: []files{{at: recorded(at, day, "x")}}, joined: "x"},
+		"same day":               {suite: files{at: recorded(at, day, "old")}, folders: []files{{at: recorded(at, day, "x")}}, err: "a/T/1: recorded 2026-05-01 in f0 and on the same day in the suite"},
+		"same day, newest":       {suite: files{at: recorded(at, day, "old")}, folders: []files{{at: recorded(at, day, "x")}}, newest: true, joined: "x"},
+		"two":                    {folders: []files{{at: recorded(at, day, "x")}, {at: recorded(at, later, "y")}}, err: "a/T/1: recorded 2026-05-02 in f1 and 2026-05-01 in f0"},
+		"two, newest":            {folders: []files{{at: recorded(at, day, "x")}, {at: recorded(at, later, "y")}}, newest: true, joined: "y", skipped: "older: recorded 2026-05-01, and that in f1 2026-05-02"},
+		"two of a day, newest":   {folders: []files{{at: recorded(at, day, "x")}, {at: recorded(at, day, "y")}}, newest: true, err: "1 episodes have different fresh recordings"},
+		"twice the same":         {folders: []files{{at: recorded(at, day, "x")}, {at: recorded(at, day, "x")}}, joined: "x"},
+		"old beside new":         {suite: files{at: recorded(at, day, "old"), other: recorded(other, day, "old2")}, folders: []files{{at: recorded(at, later, "x"), other: recorded(other, day, "old2")}, {at: recorded(at, day, "old"), other: recorded(other, later, "y")}}, joined: "x y", same: 2},
+		"no episode":             {folders: []files{{"c/T/1.yaml": recorded("c/T/1.yaml", day, "x")}}, skipped: "no episode of the suite uses it"},
+		"a fork":                 {folders: []files{{"b.fork-a-1-1/T/1.yaml": recorded("b.fork-a-1-1/T/1.yaml", day, "x")}}, joined: "x"},
+		"of another episode":     {folders: []files{{at: recorded(other, day, "x")}}, err: `f0: cassette a/T/1.yaml: its header says that it is "b/T/1.yaml"`},
+		"corrupt":                {suite: files{at: recorded(at, day, "old")}, folders: []files{{other: recorded(other, day, "y")}, {at: cut}}, joined: "old", err: "f1: cassette a/T/1.yaml"},
+		"a credential":           {folders: []files{{at: recorded(at, day, "sk-proj-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6Vc")}}, err: "holds"},
+		"unknown day":            {suite: files{at: recorded(at, "", "old")}, folders: []files{{at: recorded(at, day, "x")}}, joined: "x"},
+		"unknown days of others": {suite: files{at: recorded(at, day, "old")}, folders: []files{{at: recorded(at, "", "x")}}, joined: "old", skipped: "recorded on an unknown day"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -145,12 +145,12 @@ func models(t *testing.T, files fs.FS) string {
 // A suite without a folder of cassettes, but a pack, gets a folder with all of its pack.
 func TestWriteUnpacks(t *testing.T) {
 	from, dir := t.TempDir(), filepath.Join(t.TempDir(), "cassettes")
-	require.NoError(t, os.CopyFS(from, fstest.MapFS{"a/T/1.yaml": tape("a/T/1.yaml", "2026-05-01", "old"), "a/U/1.yaml": tape("a/U/1.yaml", "2026-05-01", "kept")}))
+	require.NoError(t, os.CopyFS(from, fstest.MapFS{"a/T/1.yaml": recorded("a/T/1.yaml", "2026-05-01", "old"), "a/U/1.yaml": recorded("a/U/1.yaml", "2026-05-01", "kept")}))
 	file := filepath.Join(t.TempDir(), "cassettes.pack")
 	_, err := cassette.WritePack(file, os.DirFS(from))
 	require.NoError(t, err)
 	newer := filepath.Join(t.TempDir(), "newer.pack")
-	require.NoError(t, os.CopyFS(filepath.Dir(newer), fstest.MapFS{"a/T/1.yaml": tape("a/T/1.yaml", "2026-05-02", "new")}))
+	require.NoError(t, os.CopyFS(filepath.Dir(newer), fstest.MapFS{"a/T/1.yaml": recorded("a/T/1.yaml", "2026-05-02", "new")}))
 	_, err = cassette.WritePack(newer, os.DirFS(filepath.Dir(newer)))
 	require.NoError(t, err)
 	sources, closeAll, err := Open([]string{newer, file})
@@ -166,8 +166,8 @@ func TestWriteUnpacks(t *testing.T) {
 // An error before the first cassette is replaced changes nothing.
 func TestWriteAllOrNothing(t *testing.T) {
 	from, dir := t.TempDir(), t.TempDir()
-	require.NoError(t, os.CopyFS(from, fstest.MapFS{"a/T/1.yaml": tape("a/T/1.yaml", "2026-05-02", "new"), "b/T/1.yaml": tape("b/T/1.yaml", "2026-05-02", "new")}))
-	require.NoError(t, os.CopyFS(dir, fstest.MapFS{"a/T/1.yaml": tape("a/T/1.yaml", "2026-05-01", "old")}))
+	require.NoError(t, os.CopyFS(from, fstest.MapFS{"a/T/1.yaml": recorded("a/T/1.yaml", "2026-05-02", "new"), "b/T/1.yaml": recorded("b/T/1.yaml", "2026-05-02", "new")}))
+	require.NoError(t, os.CopyFS(dir, fstest.MapFS{"a/T/1.yaml": recorded("a/T/1.yaml", "2026-05-01", "old")}))
 	sources, closeAll, err := Open([]string{from})
 	require.NoError(t, err)
 	defer closeAll()
@@ -176,14 +176,14 @@ func TestWriteAllOrNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, p.Joined())
 	changed := filepath.Join(from, "b", "T", "1.yaml")
-	require.NoError(t, os.WriteFile(changed, tape("b/T/1.yaml", "2026-05-02", "other").Data, 0o644))
+	require.NoError(t, os.WriteFile(changed, recorded("b/T/1.yaml", "2026-05-02", "other").Data, 0o644))
 	require.ErrorContains(t, s.Write(p, dir), "b/T/1.yaml in "+from+" changed meanwhile")
 	require.Equal(t, "old", models(t, os.DirFS(dir)))
 }
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, fstest.MapFS{"suite/cassettes/a/T/1.yaml": tape("a/T/1.yaml", "", ""), "text": {Data: []byte("no pack")}}))
+	require.NoError(t, os.CopyFS(dir, fstest.MapFS{"suite/cassettes/a/T/1.yaml": recorded("a/T/1.yaml", "", ""), "text": {Data: []byte("no pack")}}))
 	for name, want := range map[string]string{
 		dir:                         "name the folder that contains the candidates' folders",
 		filepath.Join(dir, "none"):  "no such file",

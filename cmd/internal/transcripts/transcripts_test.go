@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// Turns that were under way at once are told in the ledger's order, each with its own
+// Turns that were in progress in parallel are listed in the ledger's order, each with its own
 // calls, and with what the strategy said of its progress.
 func TestDetailOfTurnsAtOnce(t *testing.T) {
 	turn := func(n int, calls ...string) episode.Trace {
@@ -33,12 +33,12 @@ func TestDetailOfTurnsAtOnce(t *testing.T) {
 	ran := func(name string) episode.Trace {
 		return episode.Trace{Tool: &agent.CallTool{Call: tool.Call{Name: name, Args: []byte("{}")}}, Result: &tool.Result{Outcome: tool.OK, Value: []byte(`"` + name + `"`)}}
 	}
-	told := func(phase string) episode.Trace {
-		return episode.Trace{Update: &agent.Update{Phase: phase, Status: "started"}}
+	phase := func(name string) episode.Trace {
+		return episode.Trace{Update: &agent.Update{Phase: name, Status: "started"}}
 	}
 	d := newDetailBuilder(func(_, s string) string { return s }).detail([]episode.Trace{
-		told("planning"), turn(1, "create_task"), told("a"), told("b"),
-		turn(3, "open", "extract"), ran("open"), ran("extract"), turn(2, "search"), ran("search"), told("b done"),
+		phase("planning"), turn(1, "create_task"), phase("a"), phase("b"),
+		turn(3, "open", "extract"), ran("open"), ran("extract"), turn(2, "search"), ran("search"), phase("b done"),
 		{Finish: &agent.Finish{Answer: "41"}},
 	})
 	var got []string
@@ -51,12 +51,12 @@ func TestDetailOfTurnsAtOnce(t *testing.T) {
 			line += " ran " + s.Tool + s.Result
 		}
 		for _, p := range u.Updates {
-			line += " told " + p.Phase
+			line += " phase " + p.Phase
 		}
 		got = append(got, line)
 	}
 	require.Equal(t, []string{
-		"turn 1 calls create_task told planning told a told b", `turn 2 calls search ran search"search" told b done`, `turn 3 calls open calls extract ran open"open" ran extract"extract"`,
+		"turn 1 calls create_task phase planning phase a phase b", `turn 2 calls search ran search"search" phase b done`, `turn 3 calls open calls extract ran open"open" ran extract"extract"`,
 	}, got)
 	require.Equal(t, "41", d.Answer)
 	require.Equal(t, "1\n[images: 2]\n", d.Turns[0].Prompt[0].Text)

@@ -2,7 +2,7 @@
 // pure; a probability outside of [0, 1] is left out.
 package calibration
 
-// Forecast is a stated probability and what came of it.
+// Forecast is a stated probability and its outcome.
 type Forecast struct {
 	// P is the stated probability in [0, 1].
 	P float64

@@ -51,7 +51,7 @@ type Evidence struct {
 //  5. otherwise: Unclear.
 //
 // A task that did not change is called NewlyBroken with probability alpha at
-// most, whatever its share of passes, and NewlyFixed likewise; over many tasks
+// most, whatever its share of passes, and NewlyFixed in the same way; over many tasks
 // adjust P. Three trials each can show a full turn at 0.05 (P is 1/20 exactly);
 // fewer cannot. A task that fails once in a hundred trials is StablePass until it
 // is seen to fail: Share says how sure that is. P and alpha are compared as
