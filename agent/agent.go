@@ -1,5 +1,5 @@
-// Package agent decides: one event of an episode goes in (a model's reply, a
-// tool's result, a user's answer), the commands that follow from it come out.
+// Package agent turns each event of an episode (a model's reply, a tool's
+// result, a user's answer) into the commands that follow from it.
 //
 // An agent is a pure step machine. It does no I/O, reads no clock, starts no
 // goroutine and draws no random numbers; the driver in package harness carries

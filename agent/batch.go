@@ -21,7 +21,7 @@ type batch struct {
 	running map[*loop]int     // the item of each
 	begun   int               // items
 	parent  int               // the command that led to the next ones
-	spent   StopReason        // the budget that is used up, of all items alike
+	spent   StopReason        // the used-up budget, the same for all items
 }
 
 func newBatch(items []json.RawMessage, b strategy.Batch) *batch {

@@ -111,7 +111,7 @@ func (l *loop) actionType(k slotKind) string {
 	return typeTool
 }
 
-// countViolation counts a turn that nothing can be made of and reports whether it was the
+// countViolation counts an unusable turn and reports whether it was the
 // last.
 func (l *loop) countViolation() bool {
 	l.violations++
@@ -213,7 +213,7 @@ func (l *loop) answered(r providers.Reply, text string, wasCut bool, j *Judgemen
 	}
 }
 
-// wrongText takes a text where a value is wanted.
+// wrongText handles a text instead of a value.
 func (l *loop) wrongText(r providers.Reply, j *Judgement, faults []fault) {
 	for _, f := range faults {
 		j.Violations = append(j.Violations, f.Code)
@@ -230,7 +230,7 @@ func (l *loop) wrongText(r providers.Reply, j *Judgement, faults []fault) {
 	l.next()
 }
 
-// unusable takes a reply that nothing can be made of.
+// unusable handles an unusable reply.
 func (l *loop) unusable(r providers.Reply, j *Judgement, f fault) {
 	j.Violations = append(j.Violations, f.Code)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/turn"
 )
 
-// Tally is what every machine keeps alike: it numbers the commands, remembers
+// Tally is the state that all machines share: it numbers the commands, remembers
 // which are outstanding, counts what was used, and says which budget is spent.
 // The zero value with Budgets is ready; it is not safe for concurrent use.
 type Tally struct {

@@ -1,4 +1,4 @@
-// Package goldens says what to do and how to score it: suites of golden tasks with their
+// Package goldens defines what to do and how to score it: suites of golden tasks with their
 // tools, candidates and accepted outcomes, and the checks of an episode's Outcome.
 // Package load reads suites, package world is what their tools act on, and package
 // draft adds a task to a suite.

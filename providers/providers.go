@@ -1,7 +1,7 @@
-// Package providers says how to ask a model: a Call goes in, a normalised Reply or a
-// *fault.Error comes out. Each wire format is a folder below; compatible dialects reuse
-// one. What goes with asking is beside them: package fault classifies failures, retry asks
-// again, policy holds settings and budgets, and price says what a reply cost.
+// Package providers defines calls of models: a Model turns a Call into a normalised Reply
+// or a *fault.Error. Each wire format is a folder below; compatible dialects reuse one.
+// Beside them, package fault classifies failures, retry repeats calls, policy has
+// settings and budgets, and price computes the cost of a reply.
 package providers
 
 import (

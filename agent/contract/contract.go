@@ -1,6 +1,6 @@
-// Package contract reads a model's output under the JSON contract: raw text
-// goes in; three separate judgements, typed violations, warnings and the decoded
-// turn come out. It also contains the one deterministic repair pass.
+// Package contract reads a model's raw output under the JSON contract. It returns
+// three separate judgements, typed violations, warnings and the decoded turn. It
+// also contains the one deterministic repair pass.
 package contract
 
 import (

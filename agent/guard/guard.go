@@ -1,6 +1,6 @@
-// Package guard keeps an episode within bounds: counters, actions and outcomes
-// go in; whether to continue, reflect, answer from cache or stop comes out. Pure:
-// time arrives as a parameter. Its types serve one episode each and are not safe
+// Package guard bounds an episode: from counters, actions and outcomes it decides
+// whether to continue, reflect, answer from cache or stop. It reads no clock:
+// time is a parameter. Its types serve one episode each and are not safe
 // for concurrent use.
 package guard
 

@@ -1,5 +1,5 @@
-// Package plan reads the plan of strategy plan: what a model wrote goes in, a
-// valid plan or the list of everything that is wrong with it comes out. It also
+// Package plan reads the plan of strategy plan: it turns a model's text into a
+// valid plan or the list of all faults. It also
 // computes the plan's graph, its schemas and its templates. It does not run plans.
 package plan
 

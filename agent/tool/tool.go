@@ -1,6 +1,6 @@
-// Package tool turns a model's tool call into something safe to run: a tool's
-// Spec and the raw arguments go in, field errors, a canonical form and a key
-// come out. It runs nothing itself.
+// Package tool checks a model's tool call before it is run: from a tool's Spec
+// and the raw arguments it makes field errors, a canonical form and a key. It
+// does not run tools.
 package tool
 
 import (

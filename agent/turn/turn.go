@@ -4,8 +4,8 @@ package turn
 // Roles of a turn, as written in the ledger. A custom strategy may use any other word.
 const (
 	RoleMain     = "main"     // the turns of one conversation
-	RoleRescue   = "rescue"   // asked of the candidate's stronger model
-	RoleFallback = "fallback" // asked of the candidate's second model, after the first failed
+	RoleRescue   = "rescue"   // a turn of the candidate's stronger model
+	RoleFallback = "fallback" // a turn of the candidate's second model, after the first failed
 	RolePlanner  = "planner"  // makes the plan
 	RoleStep     = "step"     // works on one step of the plan
 	// RoleCompress is not a turn of the main loop: it costs tokens, money and time, but

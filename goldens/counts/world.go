@@ -117,7 +117,7 @@ func (w *dashboard) getCounts(c tool.Call) world.Effect {
 }
 
 // sum adds a label over the dates in range that have it, and counts them.
-// Dates compare as text because they are written alike.
+// Dates compare as text because they have the same format.
 func (w *dashboard) sum(start, end, label string) (sum *big.Int, found int) {
 	sum = new(big.Int)
 	for date, day := range w.counts {

@@ -1,6 +1,5 @@
 // Package desk is the built-in golden suite of a support desk whose world its tools change:
-// nothing goes in; its YAML files and the recordings of its simulated models come
-// out, ready for load.Suite.
+// its YAML files and the recordings of its simulated models, ready for load.Suite.
 package desk
 
 import "embed"

@@ -46,7 +46,7 @@ func settings(o yamlfile.Object, c *goldens.Candidate) {
 	wireFields(o, c)
 }
 
-// scalars sets the settings that are no more than a word or a number.
+// scalars sets the settings that are a single word or number.
 func scalars(o yamlfile.Object, c *goldens.Candidate) {
 	for _, f := range []struct {
 		name string

@@ -176,7 +176,7 @@ func (p *Play) missing(s Seen) *Action {
 	return nil
 }
 
-// gaveUp is the name under which a stage hands on why it could not be done.
+// gaveUp is the name under which a stage passes on why it failed.
 const gaveUp = "give_up"
 
 // stop is the end without an answer.
@@ -189,7 +189,7 @@ func (p *Play) stop(text, code string) *Action {
 	return a
 }
 
-// hand is what a stage hands on.
+// hand returns the values that a stage passes to later stages.
 func (p *Play) hand(w *walk, f *frame, env map[string]any) (json.RawMessage, error) {
 	if p.each != nil {
 		maps.Copy(env, f.Env)

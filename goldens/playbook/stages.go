@@ -58,7 +58,7 @@ func Collect(value json.RawMessage) json.RawMessage {
 }
 
 // Stages splits the solution into parts: each call, each and if at the top is one, and
-// the rest from a question, an answer or the end without one is the last. A let
+// the rest from the first question, answer or end is the last. A let
 // belongs to the parts that use its names. Parts that do not need each other's results
 // may be carried out at the same time, except that nothing overtakes a tool that may
 // change the world. An each over an input, or over a list that is all that is read of an
@@ -208,7 +208,7 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 	return st
 }
 
-// hands are the names that a stage hands on.
+// hands are the names of the values that a stage passes on.
 func (p *Play) hands() []string { return slices.Sorted(maps.Keys(p.handed)) }
 
 // withLets puts the lets before step i that steps need in front of them, and returns the

@@ -1,6 +1,5 @@
-// Package all lists the wires: a name goes in, the factory that speaks it comes
-// out. A program that imports it links every one of them; tests may rather
-// list those they use.
+// Package all maps the names of wires to their factories. A program that imports it
+// links all of them; tests may instead list those that they use.
 package all
 
 import (

@@ -1,6 +1,6 @@
-// Package anthropic speaks the Anthropic Messages wire: a providers.Call goes
-// in, POST {base}/messages is made, a normalised reply or a typed error comes
-// out. Claude on Vertex AI has the same bodies at another address. Replies of
+// Package anthropic implements the Anthropic Messages wire: it sends a
+// providers.Call to POST {base}/messages and returns a normalised reply or a typed
+// error. Claude on Vertex AI has the same bodies at another address. Replies of
 // the older Text Completions API are read, too.
 package anthropic
 

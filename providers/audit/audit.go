@@ -1,6 +1,6 @@
-// Package audit checks the wires against recorded traffic: exchanges go in; per wire,
-// what was read of each number of the providers' usage comes out, what was not, and
-// what does not reconcile. It opens no network connection.
+// Package audit checks the wires against recorded exchanges. Per wire, it reports which
+// numbers of the providers' usage were read, which were not, and which do not
+// reconcile. It opens no network connection.
 package audit
 
 import (

@@ -1,6 +1,6 @@
-// Package bedrock speaks the Amazon Bedrock Runtime wire: a providers.Call goes
-// in, Converse or ConverseStream is asked, a normalised reply or a typed error
-// comes out. The bodies of InvokeModel are read too.
+// Package bedrock implements the Amazon Bedrock Runtime wire: it sends a
+// providers.Call to Converse or ConverseStream and returns a normalised reply or a
+// typed error. The bodies of InvokeModel are read too.
 package bedrock
 
 import (

@@ -1,6 +1,6 @@
-// Package cohere speaks Cohere's own wire, version 2 of its Chat API: a
-// providers.Call goes in, POST {base}/chat is made, a normalised reply or a typed
-// error comes out. Replies of version 1, whole and streamed, are read as well. The
+// Package cohere implements version 2 of Cohere's Chat API: it sends a
+// providers.Call to POST {base}/chat and returns a normalised reply or a typed
+// error. Replies of version 1, whole and streamed, are read as well. The
 // rules are those of "Chat", "Streaming Responses", "Tool Use", "Reasoning" and
 // "Errors" in Cohere's documentation (docs.cohere.com/v2/reference/chat).
 package cohere

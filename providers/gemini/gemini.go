@@ -1,7 +1,7 @@
-// Package gemini speaks the wire of Google's Gemini API: a providers.Call goes
-// in, POST {base}/models/{model}:generateContent or :streamGenerateContent is
-// made, a normalised reply or a typed error comes out. Vertex AI speaks the same
-// wire at other addresses: see package vertex.
+// Package gemini implements the wire of Google's Gemini API: it sends a providers.Call
+// to POST {base}/models/{model}:generateContent or :streamGenerateContent and returns
+// a normalised reply or a typed error. Vertex AI serves the same wire at other
+// addresses: see package vertex.
 package gemini
 
 import (

@@ -1,5 +1,5 @@
-// Package ollama speaks Ollama's own wire: a providers.Call goes in,
-// POST {base}/api/chat is made, a normalised reply or a typed error comes out.
+// Package ollama implements Ollama's own wire: it sends a providers.Call to
+// POST {base}/api/chat and returns a normalised reply or a typed error.
 // The server streams one JSON document a line. Bodies of /api/generate are read
 // as well. The rules are those of "API" and "Thinking" in Ollama's
 // documentation (docs.ollama.com/api/chat, docs.ollama.com/capabilities).

@@ -1,7 +1,7 @@
-// Package openai speaks the OpenAI Chat Completions wire: a providers.Call goes
-// in, POST {base}/chat/completions is made, a normalised reply, whole or streamed,
-// or a typed error comes out. The many services that speak it too are Dialects:
-// lines of a table that say where they differ.
+// Package openai implements the OpenAI Chat Completions wire: it sends a
+// providers.Call to POST {base}/chat/completions and returns a normalised reply,
+// whole or streamed, or a typed error. The many services with the same wire are
+// Dialects: lines of a table with their differences.
 package openai
 
 import (

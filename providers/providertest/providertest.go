@@ -1,6 +1,5 @@
-// Package providertest is the contract every providers.Model keeps: a subject
-// goes in, the test's verdict comes out. What a provider cannot do is skipped by
-// name and reason. It is for tests.
+// Package providertest tests the contract of every providers.Model on a subject.
+// Cases that a provider cannot pass are skipped by name and reason. It is for tests.
 package providertest
 
 import (

@@ -1,6 +1,6 @@
-// Package responses speaks the OpenAI Responses wire: a providers.Call goes in,
-// POST {base}/responses is made, a normalised reply, whole or streamed, or a
-// typed error comes out. Azure, xAI, OpenRouter, DeepSeek, llama.cpp and Amazon
+// Package responses implements the OpenAI Responses wire: it sends a
+// providers.Call to POST {base}/responses and returns a normalised reply, whole or
+// streamed, or a typed error. Azure, xAI, OpenRouter, DeepSeek, llama.cpp and Amazon
 // Bedrock serve the same wire; where they differ is data, see dialect.
 package responses
 

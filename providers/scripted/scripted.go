@@ -1,5 +1,5 @@
-// Package scripted is a model without a network: a list of steps goes in, and
-// each call takes the next one out as its reply.
+// Package scripted is a model without a network: each call returns the next of a
+// list of steps as its reply.
 package scripted
 
 import (

@@ -1,7 +1,7 @@
-// Package sim simulates models behind a real HTTP server: a request in the
-// format of OpenAI Chat Completions or Responses, Anthropic Messages, Gemini,
-// Bedrock Converse, Ollama, TGI or Cohere goes in, a faithful reply, stream or
-// error in the same format comes out.
+// Package sim simulates models behind a real HTTP server: it answers a request in
+// the format of OpenAI Chat Completions or Responses, Anthropic Messages, Gemini,
+// Bedrock Converse, Ollama, TGI or Cohere with a faithful reply, stream or error
+// in the same format.
 //
 // The models follow the playbooks in Config.Books: they find the solution of the request
 // in their prompt and do what it does next, from what the prompt shows alone, with slips

@@ -1,6 +1,6 @@
-// Package tgi speaks the wire of Hugging Face's Text Generation Inference: a
-// providers.Call goes in, POST {base}/generate or {base}/generate_stream is made, a
-// normalised reply or a typed error comes out. The rules are those of its API
+// Package tgi implements the wire of Hugging Face's Text Generation Inference: it
+// sends a providers.Call to POST {base}/generate or {base}/generate_stream and returns
+// a normalised reply or a typed error. The rules are those of its API
 // documentation (huggingface.github.io/text-generation-inference).
 //
 // The API completes a prompt; it has no messages. The prompt is made by a plain

@@ -1,6 +1,6 @@
-// Package vertex asks Gemini models on Google Cloud's Vertex AI: a
-// providers.Call goes in, the Gemini wire is spoken at a project's address with
-// an access token, a normalised reply or a typed error comes out.
+// Package vertex calls Gemini models on Google Cloud's Vertex AI: it sends a
+// providers.Call in the Gemini wire to a project's address with an access token,
+// and returns a normalised reply or a typed error.
 package vertex
 
 import (

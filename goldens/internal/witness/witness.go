@@ -149,7 +149,7 @@ func (p Prover) explain(background, items []*Demand, grown bool) []*Demand {
 
 // Empty reports whether an episode that did nothing meets the goal: one with the
 // demanded status, no answer and no tool call. The status alone says what the user
-// was told unless that was an answer.
+// was shown, except for an answer.
 func (g *Goal) Empty(o goldens.Outcome) bool {
 	if !goldens.AnswersTask(o.Status) {
 		return false

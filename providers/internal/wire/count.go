@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// MaxCount bounds a token count; more than that is not believed.
+// MaxCount bounds a token count; a larger number does not decode.
 const MaxCount = 1 << 40
 
 // Count is a token count as servers write it: a JSON integer, a float with a

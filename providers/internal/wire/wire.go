@@ -1,7 +1,6 @@
-// Package wire carries one JSON request to a provider and folds what comes back,
-// whole or streamed, into a reply: a request and a Decoder go in, a
-// providers.Reply comes out, or a *fault.Error that never shows the key.
-// What the bytes mean is the business of the wire folders.
+// Package wire sends one JSON request to a provider and folds the response,
+// whole or streamed, by a Decoder into a providers.Reply. It returns a *fault.Error
+// that never shows the key. The wire folders define the meaning of the bytes.
 package wire
 
 import (
