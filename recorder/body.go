@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// recordingBody is a live response body. It hands every read to the caller as it comes
-// and notes its size and time, and for a recording its bytes.
+// recordingBody is a live response body. It passes every read through immediately and logs
+// its size and time, plus its bytes when recording.
 type recordingBody struct {
 	r      *Recorder
 	ctx    context.Context // of the request
 	body   io.ReadCloser
-	length int64 // as announced, -1 when unknown
+	length int64 // as announced; -1 if unknown
 	start  time.Time
-	rec    *recording // nil when nothing is kept
+	rec    *recording // nil if the exchange is not recorded
 	watch  *Watch
 
 	mu       sync.Mutex
@@ -40,15 +40,15 @@ func (t *recordingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the network's body. Before its end the exchange is recorded as
-// closed early, unless all that was announced has come.
+// Close closes the network's body. An exchange closed before its end is recorded as closed
+// early, unless the announced length has arrived.
 func (t *recordingBody) Close() error {
 	err := t.body.Close()
 	t.end(t.now(true), nil)
 	return err
 }
 
-// now reads the clock; over says that the exchange ends here.
+// now reads the clock; over marks the end of the exchange.
 func (t *recordingBody) now(over bool) time.Time {
 	if over {
 		return t.watch.end(t.r.o.Now)
@@ -80,7 +80,7 @@ func (t *recordingBody) saw(p []byte, at time.Time) {
 	t.last = since
 }
 
-// since is the time from sending, in whole microseconds; it never runs back.
+// since is the time from sending, in whole microseconds; it never decreases.
 func (t *recordingBody) since(at time.Time) time.Duration {
 	return max(t.last, at.Sub(t.start).Truncate(time.Microsecond))
 }
@@ -104,14 +104,14 @@ func (t *recordingBody) end(at time.Time, err error) {
 	}
 }
 
-// keep completes the recording and puts it in the journal, before anyone is told of
-// the exchange and before Save may have it.
+// keep completes the recording and adds it to the journal, before observers or Save can see
+// it.
 func (t *recordingBody) keep(err error) {
 	k := t.rec
 	switch {
-	case k.err != nil || err == nil || t.body != nil && errors.Is(err, io.EOF): // without a body an EOF is a lost connection
+	case k.err != nil || err == nil || t.body != nil && errors.Is(err, io.EOF): // without a body an EOF means a lost connection
 	case t.ctx.Err() != nil:
-		k.err = err // the caller gave up: that is not the provider's doing
+		k.err = err // the caller cancelled, which is not the provider's failure
 	default:
 		k.it.Failure, k.it.TimedOut = failureOf(err)
 	}

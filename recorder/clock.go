@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// replayClock makes a replayed exchange take its time. What came at some time after
-// sending is due at that time divided by the speed, however long the reader
-// takes in between. nil is no pace: all is due at once.
+// replayClock delays a replayed exchange. Data recorded at some time after sending is due
+// at that time divided by the speed, independently of the reader's own delays. nil does not
+// wait.
 type replayClock struct {
 	o     Options
-	ctx   context.Context // of the request, until the exchange is over
+	ctx   context.Context // of the request, until the exchange has ended
 	stop  context.CancelFunc
 	start time.Time
 }
@@ -26,7 +26,7 @@ func newReplayClock(ctx context.Context, o Options) *replayClock {
 	return p
 }
 
-// until waits until what was recorded at a time after sending is due.
+// until waits until data recorded at this time after sending is due.
 func (p *replayClock) until(recorded time.Duration) error {
 	if p == nil {
 		return nil
@@ -38,7 +38,7 @@ func (p *replayClock) until(recorded time.Duration) error {
 	return nil
 }
 
-// end gives up waiting.
+// end stops waiting.
 func (p *replayClock) end() {
 	if p != nil {
 		p.stop()

@@ -10,21 +10,20 @@ import (
 // beginning a fork's cassette begins with.
 const ForkDigest = "fork"
 
-// Past is the http.RoundTripper of the beginning of an episode that goes on from
-// a recorded one: it answers from that one's cassette, never from a network, and
-// a recording that goes on keeps what it answered as if it had just been made.
-// Safe for concurrent use.
+// Past is the http.RoundTripper of the recorded beginning of a fork's episode. It answers
+// from the source's cassette, never from a network; a recording stores its answers as if
+// they were new. It is safe for concurrent use.
 type Past struct{ source, next *Recorder }
 
-// NewPast returns the past of next: requests are answered by source, a Recorder
-// in replay. While next records, its exchanges count there as if they had just been
-// made; otherwise their index is that in source.
+// NewPast returns the past of next: source, a Recorder in replay, answers the requests.
+// While next records, the exchanges count as new there; otherwise their index is that in
+// source.
 func NewPast(source, next *Recorder) *Past { return &Past{source, next} }
 
 // Live is always false: see Recorder.Live.
 func (p *Past) Live() bool { return false }
 
-// RoundTrip answers one request, as a Recorder in replay does.
+// RoundTrip answers one request like a Recorder in replay.
 func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.next.o.Mode != Record {
 		return p.source.RoundTrip(req)
@@ -44,7 +43,7 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// adopt puts a recorded interaction there.
+// adopt completes a recording with a recorded interaction.
 func (r *Recorder) adopt(t *recording, it *cassette.Interaction) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// sameRequest are those of one canonical request, in recorded order.
+// sameRequest is the recordings of one canonical request, in recorded order.
 type sameRequest struct {
 	indexes []int
 	next    int // the first one not yet used
@@ -15,7 +15,7 @@ type sameRequest struct {
 type recordingIndex struct {
 	data     *cassette.Data
 	byDigest map[string]*sameRequest
-	// byBytes spares a request that was recorded byte for byte its digest.
+	// byBytes avoids the digest of a request that was recorded byte for byte.
 	byBytes map[cassette.Request]*sameRequest
 	left    int
 }
@@ -23,7 +23,7 @@ type recordingIndex struct {
 func newRecordingIndex(t *cassette.Data) *recordingIndex {
 	n := len(t.Interactions)
 	d := &recordingIndex{data: t, left: n, byDigest: make(map[string]*sameRequest, n), byBytes: make(map[cassette.Request]*sameRequest, n)}
-	all, first := make([]sameRequest, n), make([]int, n) // one of each, as a rule
+	all, first := make([]sameRequest, n), make([]int, n) // usually one of each
 	for i := range t.Interactions {
 		it := &t.Interactions[i]
 		rs := d.byDigest[it.Digest]
@@ -38,8 +38,8 @@ func newRecordingIndex(t *cassette.Data) *recordingIndex {
 	return d
 }
 
-// find returns all recordings of a request, used or not; nil without any. It
-// changes nothing.
+// find returns all recordings of a request, used or not; nil if there are none. It does not
+// modify the index.
 func (d *recordingIndex) find(req cassette.Request) *sameRequest {
 	if rs := d.byBytes[req]; rs != nil {
 		return rs
@@ -47,7 +47,7 @@ func (d *recordingIndex) find(req cassette.Request) *sameRequest {
 	return d.byDigest[canonical.Digest(req.Method, req.URL, req.Body)]
 }
 
-// next uses up the next recording; -1 when there is none left.
+// next uses the next recording; -1 if all are used.
 func (d *recordingIndex) next(rs *sameRequest) int {
 	if rs.next == len(rs.indexes) {
 		return -1

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// journalSuffix makes the name of a cassette's journal, oldSuffix that of one
-// set aside.
+// journalSuffix ends the name of a cassette's journal, oldSuffix the name of a replaced
+// one.
 const (
 	journalSuffix = ".journal"
 	oldSuffix     = ".old"
@@ -32,10 +32,10 @@ type journal struct {
 	mu           sync.Mutex
 	begun        bool
 	err          error                // the first failure to write
-	conversation secrets.Conversation // in the exchanges on disk
-	split        bool                 // a credential was split over several of them
-	// resumed says that the first write continues the file at end, where its last
-	// intact record ends.
+	conversation secrets.Conversation // of the exchanges on disk
+	split        bool                 // a credential was split over several exchanges
+	// resumed means that the first write continues the file at end, the end of its last intact
+	// record.
 	resumed bool
 	end     int64
 }
@@ -43,14 +43,13 @@ type journal struct {
 // maxRun bounds the name of a run, in bytes.
 const maxRun = 100
 
-// journalFile is where the journal of the cassette that o names is.
+// journalFile is the path of the journal of o's cassette.
 func journalFile(o Options) string {
 	return o.file().OnDisk() + journalSuffix
 }
 
-// keep puts a finished exchange on disk, unless Save would refuse it. A failure
-// is kept for Save to tell: what was paid for is handed to the caller whatever
-// the disk does.
+// keep writes a finished exchange to disk, unless Save would refuse it. Save reports an
+// error of keep, because the caller must get the reply it paid for even if the disk fails.
 func (j *journal) keep(o Options, k *recording) {
 	t := &cassette.Data{Header: o.Header, Interactions: []cassette.Interaction{k.it}}
 	if k.err != nil || t.Check() != nil || cassette.Scan(o.file(), t) != nil || o.Secrets.Find(o.Path) != "" {
@@ -77,14 +76,14 @@ func (j *journal) retract(o Options, number int64, digest string) {
 	}
 }
 
-// add appends a record, and keeps the first failure. The caller holds the lock.
+// add appends a record and stores the first error. The caller must have locked.
 func (j *journal) add(o Options, record []byte) {
 	if err := j.write(journalFile(o), record); err != nil && j.err == nil {
 		j.err = err
 	}
 }
 
-// record lays out a record of a sealed cassette.
+// record encodes a record of a sealed cassette.
 func record(number int64, run string, cassette []byte) []byte {
 	line := fmt.Appendf(make([]byte, 0, len(cassette)+maxHead), "exchange %d %d", number, len(cassette))
 	if run != "" {
@@ -93,9 +92,8 @@ func record(number int64, run string, cassette []byte) []byte {
 	return checksum.Append(append(append(line, '\n'), cassette[:len(cassette)-checksum.Size]...))
 }
 
-// write appends to the file. The first time it cuts off what a crash left of the last
-// record of a journal that is continued, or sets aside what an earlier recording left
-// there.
+// write appends to the file. The first write cuts off the torn end of a continued journal,
+// or renames the journal of an earlier recording.
 func (j *journal) write(file string, record []byte) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	if !j.begun && !j.resumed {
@@ -125,7 +123,7 @@ func (j *journal) write(file string, record []byte) error {
 	return err
 }
 
-// failure is why the journal is not whole; nil if it is.
+// failure is the reason why the journal is incomplete; nil if it is complete.
 func (j *journal) failure() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -135,8 +133,8 @@ func (j *journal) failure() error {
 	return fmt.Errorf("nor is there a whole journal of it: %w", j.err)
 }
 
-// filter rewrites the journal without what would be refused by now: a
-// credential may become known after the exchange that holds it.
+// filter removes exchanges from the journal that would now be refused, because a credential
+// may become known after its exchange.
 func (j *journal) filter(o Options, recordings []*recording) error {
 	j.mu.Lock()
 	err := os.Remove(journalFile(o))
@@ -153,7 +151,7 @@ func (j *journal) filter(o Options, recordings []*recording) error {
 	return err
 }
 
-// discard removes the journal, and one set aside: their recording is saved.
+// discard removes the journal and a replaced one after their recording is saved.
 func (j *journal) discard(o Options) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,8 +159,8 @@ func (j *journal) discard(o Options) error {
 	return removeJournal(o)
 }
 
-// removeJournal removes a journal that was set aside, and then the journal itself: while
-// that is there, something is left to be removed.
+// removeJournal removes the replaced journal first, so that the journal still marks an
+// incomplete removal.
 func removeJournal(o Options) error {
 	for _, file := range []string{journalFile(o) + oldSuffix, journalFile(o)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,14 +11,14 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// Recovered is what an unfinished recording left in its journal.
+// Recovered is the content of an unfinished recording's journal.
 type Recovered struct {
-	// Cassette is the sealed file that Save would have written of the exchanges
-	// that were finished; nil when there are none.
+	// Cassette is the sealed file that Save would have written with the finished exchanges;
+	// nil if there are none.
 	Cassette  []byte
 	Exchanges int
-	// Torn counts the places where the journal is cut or damaged. A crash while
-	// an exchange was being written leaves one.
+	// Torn is the number of places where the journal is cut or damaged. A crash while an
+	// exchange was being written causes one.
 	Torn int
 }
 
@@ -29,9 +29,9 @@ const (
 	maxHead = 64 + maxRun
 )
 
-// Recover reads a journal: the file NAME.journal that a recording of NAME left
-// when it was killed or failed, or NAME.journal.old. It changes nothing. A
-// replay of the recovered cassette ends in a *MissError where the recording did.
+// Recover reads a journal: the file NAME.journal of a killed or failed recording of NAME,
+// or NAME.journal.old. It does not modify the file. A replay of the recovered cassette ends
+// in a *MissError where the recording ended.
 func Recover(file string) (Recovered, error) {
 	data, err := readJournalFile(file)
 	if err != nil {
@@ -56,7 +56,7 @@ type journalRecord struct {
 	number int64
 	run    string
 	one    *cassette.Data // nil if it retracts an exchange
-	// retracts is the digest of the exchange of the number that it retracts.
+	// retracts is the digest of the exchange with this number that it retracts.
 	retracts string
 }
 
@@ -64,16 +64,16 @@ func (r journalRecord) place() int64 { return r.number >> 32 }
 
 func (r journalRecord) digest() string { return r.one.Interactions[0].Digest }
 
-// journalContent is what a journal holds.
+// journalContent is the content of a journal.
 type journalContent struct {
 	records []journalRecord // in the order of the file
-	// torn counts the places where something else was met.
+	// torn counts the gaps between intact records.
 	torn int
-	// end is where the last intact record ends.
+	// end is the end of the last intact record.
 	end int64
 }
 
-// readJournal finds the intact records.
+// readJournal reads the intact records.
 func readJournal(data []byte) (c journalContent) {
 	for at := 0; at < len(data) && c.torn < maxTorn; {
 		rec, size, ok := readRecord(data[at:])
@@ -93,7 +93,7 @@ func readJournal(data []byte) (c journalContent) {
 	return c
 }
 
-// readRecord reads the record that data begins with, and its size; false if it is not
+// readRecord reads the record at the beginning of data, and its size; false if it is not
 // intact.
 func readRecord(data []byte) (rec journalRecord, size int, ok bool) {
 	line, _, found := strings.Cut(string(data[:min(len(data), maxHead)]), "\n")
@@ -118,7 +118,7 @@ func readRecord(data []byte) (rec journalRecord, size int, ok bool) {
 	return rec, head + size, true
 }
 
-// runOf is the run of the record that data begins with; empty if it has none.
+// runOf is the run of the record at the beginning of data; empty if it has none.
 func runOf(data []byte) string {
 	line, _, _ := strings.Cut(string(data[:min(len(data), maxHead)]), "\n")
 	if fields := strings.SplitN(line, " ", 4); len(fields) == 4 {
@@ -127,16 +127,16 @@ func runOf(data []byte) string {
 	return ""
 }
 
-// exchanges returns the exchanges, ordered by number and then as they were written. A
-// retracted one is left out once there is a later one in its place; if all, in any case.
+// exchanges returns the exchanges, ordered by number, then by writing. It omits a retracted
+// one if a later one replaces it or all is set.
 func (c *journalContent) exchanges(all bool) []journalRecord {
 	type request struct {
 		number int64
 		digest string
 	}
 	retracted, dropped := make([]bool, len(c.records)), make([]bool, len(c.records))
-	open := map[request][]int{}   // by request: what may be retracted
-	replaced := map[int64][]int{} // by place: what a later exchange replaces
+	open := map[request][]int{}   // by request: exchanges that can be retracted
+	replaced := map[int64][]int{} // by place: exchanges that a later one replaces
 	for i, rec := range c.records {
 		if rec.one == nil {
 			key := request{rec.number, rec.retracts}

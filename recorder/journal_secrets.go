@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// leaks reports whether a journal holds a credential that is known by now.
+// leaks reports whether a journal contains a credential that is now known.
 func leaks(o Options, file string) (bool, error) {
 	got, err := Recover(file)
 	var secret *cassette.SecretError
@@ -28,12 +28,12 @@ func leaks(o Options, file string) (bool, error) {
 			return true, nil
 		}
 	}
-	text, err := regular.ReadFile(file) // with what is torn
+	text, err := regular.ReadFile(file) // including torn parts
 	return o.Secrets.Find(string(text)) != "", err
 }
 
-// purge removes what an earlier recording left in journals, if it holds a credential
-// that is known by now.
+// purge removes the journals of an earlier recording if they contain a credential that is
+// now known.
 func purge(o Options) error {
 	var failed error
 	for _, file := range []string{journalFile(o), journalFile(o) + oldSuffix} {
@@ -46,8 +46,8 @@ func purge(o Options) error {
 	return failed
 }
 
-// recheck looks through the journal again if a credential became known since the last
-// time: a kill would leave it as it is.
+// recheck searches the journal again if a credential became known since the last search,
+// because a kill would leave the file unchanged.
 func (r *Recorder) recheck() {
 	known := r.o.Secrets.Known()
 	r.mu.Lock()
@@ -57,16 +57,16 @@ func (r *Recorder) recheck() {
 	}
 	r.checked = known
 	if bad, err := leaks(r.o, journalFile(r.o)); bad || err != nil {
-		_ = r.journal.filter(r.o, r.recordings) // if this fails, Save says so
+		_ = r.journal.filter(r.o, r.recordings) // Save reports its error
 	}
 	if bad, err := leaks(r.o, journalFile(r.o)+oldSuffix); bad || err != nil {
 		_ = os.Remove(journalFile(r.o) + oldSuffix)
 	}
 }
 
-// holdsSplit reports whether the journal would hold a credential in pieces with one more
-// exchange, or did so before: then nothing of it stays on disk. The caller holds the
-// lock.
+// holdsSplit reports whether the journal with one more exchange contains a split
+// credential, or did before: then the whole journal is removed. The caller must have
+// locked.
 func (j *journal) holdsSplit(o Options, it *cassette.Interaction) bool {
 	if j.conversation == nil {
 		j.conversation = secrets.Conversation{}

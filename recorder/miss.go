@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// MissError says that a cassette holds no unused recording of a request.
+// MissError means that a cassette has no unused recording of a request.
 type MissError struct {
 	Path string
-	// Nearest is the index of the most similar recording, -1 when the cassette
-	// is empty.
+	// Nearest is the index of the most similar recording; -1 if the cassette is empty.
 	Nearest int
-	// Diff says in field terms how the request differs from the nearest
-	// recording: at most 13 lines of bounded length, without credentials.
+	// Diff lists the fields in which the request differs from the nearest recording: at most
+	// 13 lines of bounded length, without credentials.
 	Diff    []string
 	Command string // records the cassette again; may be empty
 }

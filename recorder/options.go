@@ -27,59 +27,58 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Mode says where answers come from.
+// Mode is the source of answers.
 type Mode string
 
-// The modes.
+// These are the modes.
 const (
-	Replay Mode = "replay" // from the cassette only: never a network
-	Record Mode = "record" // from the network, kept for the cassette
-	Live   Mode = "live"   // from the network, nothing kept
+	Replay Mode = "replay" // from the cassette only, never from a network
+	Record Mode = "record" // from the network, recorded to the cassette
+	Live   Mode = "live"   // from the network, not recorded
 )
 
 // Options configure a Recorder. Only Path and one of FS and Dir are required.
 type Options struct {
-	// Mode is Replay when empty.
+	// Mode defaults to Replay.
 	Mode Mode
-	// FS is where Replay reads cassettes, Dir the folder where Record writes
-	// them, Path the slash-separated name of this one inside either. Replay
-	// reads from Dir when FS is nil. While recording, Path.journal holds the
-	// exchanges that are finished, for Recover: one recorder at a time.
+	// FS is the source of cassettes in Replay, Dir the target folder in Record, Path this
+	// cassette's slash-separated name in either. Replay reads from Dir if FS is nil. While
+	// recording, Path.journal has the finished exchanges, for Recover: there must be only one
+	// recorder at a time.
 	FS   fs.FS
 	Dir  string
 	Path string
 	// Header describes what is recorded; it is written into the cassette.
 	Header cassette.Header
-	// Run names the recording that the journal belongs to: at most 100 characters
-	// without white space; it is not on the cassette.
+	// Run names the recording in the journal: at most 100 characters without white space; it
+	// is not in the cassette.
 	Run string
-	// Resume lets Record continue the journal that a recording of the same Run and
-	// Header left: its intact exchanges answer equal requests, and are on the cassette
-	// as if they had just been made. Any other journal is set aside.
+	// Resume lets Record continue the journal of a recording with the same Run and Header: its
+	// intact exchanges answer equal requests, and are in the cassette as if they were new. Any
+	// other journal is renamed.
 	Resume bool
-	// KeepJournal lets Save leave the journal, for a caller who writes down what became
-	// of the recording before it is discarded: see Discard.
+	// KeepJournal makes Save leave the journal to a caller that stores the recording's results
+	// before Discard.
 	KeepJournal bool
 	// Base sends requests while recording or live; never used in replay. nil
 	// means http.DefaultTransport.
 	Base http.RoundTripper
-	// Command is what a person types to record this cassette; errors show it.
+	// Command is the shell command that records this cassette, for errors.
 	Command string
-	// Finder find what must never reach the cassette; nil knows the looks of
-	// credentials and those that requests carry. A run's recorders share one.
+	// Secrets finds what must never be in the cassette; nil finds patterns of credentials and
+	// those in requests. A run's recorders share one.
 	Secrets *secrets.Finder
-	// Now is the clock for the latencies of live exchanges and for the pace of
-	// replayed ones; nil means time.Now.
+	// Now is the clock for the latencies of live exchanges and the timing of replayed ones;
+	// nil means time.Now.
 	Now func() time.Time
-	// Speed is the pace of Replay: 0 answers at once, 1 lets every read of a body
-	// wait as long as it took when recorded, 2 half as long. A cancelled request
-	// ends the wait. The times reported are the recorded ones at any speed.
+	// Speed scales the timing of Replay: 0 does not wait, 1 delays every read of a body as
+	// recorded, 2 half as long. A cancelled request ends the wait. The reported times are the
+	// recorded ones at any speed.
 	Speed float64
-	// Sleep waits for the pace, or returns ctx's error early; nil waits for real.
+	// Sleep waits for Speed, or returns ctx's error early; nil waits in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// AllowUnsealed lets Replay read a cassette that go-vcr itself wrote. Such
-	// a file has no seal, so that one cut short passes unnoticed. A cassette of
-	// cupel's own without its seal is refused anyway.
+	// AllowUnsealed lets Replay read a cassette of go-vcr, which has no checksum, so
+	// truncation goes undetected. A cupel cassette without its checksum is always refused.
 	AllowUnsealed bool
 }
 

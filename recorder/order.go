@@ -11,31 +11,31 @@ import (
 
 type placeKey struct{}
 
-// Ordered returns a context whose requests have a place, from 1: on the cassette
-// they are behind those of smaller places, however they overlapped in time, so that
-// what is asked for at once is recorded in one order. Requests of one place, and
-// those of none, which come first, are in the order they were begun.
+// Ordered returns a context whose requests have a place, from 1: on the cassette they
+// follow those of smaller places, even if they overlapped in time, so that parallel
+// requests are recorded in one order. Requests of one place, and those without one, which
+// come first, are in starting order.
 //
-// A replay draws equal requests in the order of the cassette: ask it for them in the
-// order of their places, one after another, unless Repeats says that there are none.
+// A replay answers equal requests in the order of the cassette, so they must be sent in the
+// order of their places, one after another, unless Repeats is false.
 func Ordered(ctx context.Context, place int) context.Context {
 	return context.WithValue(ctx, placeKey{}, place)
 }
 
-// placeOf is the place of a context's requests; 0 without any.
+// placeOf is the place of a context's requests; 0 if it has none.
 func placeOf(ctx context.Context) int {
 	place, _ := ctx.Value(placeKey{}).(int)
 	return place
 }
 
-// reserve begins the recording of a request.
+// reserve starts the recording of a request.
 func (r *Recorder) reserve(req *http.Request) *recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.begin(req)
 }
 
-// begin is reserve for a caller that holds the lock.
+// begin is reserve for a caller that has locked.
 func (r *Recorder) begin(req *http.Request) *recording {
 	t := &recording{index: len(r.recordings), place: placeOf(req.Context())}
 	t.it.Request.Method, t.it.Request.URL = method(req), canonical.URL(req.URL)
@@ -49,7 +49,7 @@ func (r *Recorder) begin(req *http.Request) *recording {
 	return t
 }
 
-// next is the number of the next recording of a place; the caller holds the lock.
+// next is the number of the next recording of a place; the caller must have locked.
 func (r *Recorder) next(place int) int64 { return number(place, r.begun[place]) }
 
 // compare orders recordings as they are on the cassette.
@@ -57,20 +57,19 @@ func (t *recording) compare(other *recording) int {
 	return cmp.Or(cmp.Compare(t.place, other.place), cmp.Compare(t.nth, other.nth))
 }
 
-// number is the one of a place's nth recording in the journal: numbers have the order of
+// number is the number of a place's nth recording in the journal: numbers sort like
 // compare.
 func number(place, nth int) int64 { return int64(place)<<32 | int64(nth) }
 
-// ordered are the recordings as they are on the cassette.
+// ordered returns the recordings in the order of the cassette.
 func (r *Recorder) ordered() []*recording {
 	list := slices.Clone(r.recordings)
 	slices.SortFunc(list, (*recording).compare)
 	return list
 }
 
-// Positions says where on the cassette what was recorded is, by Exchange.Index; it
-// is final once no more requests are made. nil in other modes than Record, where
-// the index is the position.
+// Positions maps each Exchange.Index to its position on the cassette; it is final after the
+// last request. It is nil in other modes than Record, where the index is the position.
 func (r *Recorder) Positions() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +83,7 @@ func (r *Recorder) Positions() []int {
 	return at
 }
 
-// Repeats reports whether a replayed cassette holds two recordings of one request.
+// Repeats reports whether a replayed cassette has two recordings of one request.
 func (r *Recorder) Repeats() bool {
 	return r.index != nil && len(r.index.byDigest) < len(r.index.data.Interactions)
 }

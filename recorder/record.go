@@ -12,18 +12,18 @@ import (
 // recording is one exchange being recorded. Its recordingBody writes it; once done it does
 // not change.
 type recording struct {
-	index int // in the order they were begun
+	index int // in starting order
 	place int // of its context, see Ordered
-	nth   int // of those of one place
-	// number is that of its record in the journal.
+	nth   int // within its place
+	// number is the number of its record in the journal.
 	number int64
 	it     cassette.Interaction
 	body   []byte
 	done   bool
-	err    error // why it cannot go on a cassette
+	err    error // the reason why it cannot be in a cassette
 }
 
-// addRead keeps one read: what came, and the time since the read before.
+// addRead adds one read and the time since the previous one.
 func (t *recording) addRead(p []byte, since time.Duration) {
 	if t.err != nil {
 		return
@@ -40,8 +40,8 @@ func (t *recording) addRead(p []byte, since time.Duration) {
 	t.it.Reads = append(t.it.Reads, cassette.BodyRead{Bytes: len(p), Micros: since.Microseconds()})
 }
 
-// record sends a request and keeps the exchange, or answers it from the journal that
-// is continued.
+// record sends a request and records the exchange, or answers it from the continued
+// journal.
 func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 	body, failed := requestBody(req)
 	digest := ""
@@ -58,7 +58,7 @@ func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 			only(it.Request.Headers)
 		}
 		played := *it
-		played.Response.Headers = it.Response.Headers.Clone() // the caller may change them
+		played.Response.Headers = it.Response.Headers.Clone() // because the caller may change them
 		return serve(req, &played, &replayBody{path: r.o.Path, exchange: Exchange{Index: t.index}})
 	}
 	if only != nil {
@@ -75,8 +75,8 @@ func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 	return r.send(req, body, &recordingBody{r: r, rec: t, exchange: Exchange{Index: t.index, Digest: digest}})
 }
 
-// live sends a request and keeps nothing. Its body is read only for one who
-// wants to know its digest.
+// live sends a request without recording it. It reads the body only if an observer needs
+// its digest.
 func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 	if observer(req.Context()) == nil {
 		return r.o.Base.RoundTrip(req)
@@ -89,7 +89,7 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 	return r.send(req, body, &recordingBody{r: r, exchange: Exchange{Index: -1, Digest: digest}})
 }
 
-// send passes a request on and puts a recordingBody on the response.
+// send sends a request and wraps the body of the response in a recordingBody.
 func (r *Recorder) send(req *http.Request, body string, t *recordingBody) (*http.Response, error) {
 	t.ctx, t.report, t.watch = req.Context(), observer(req.Context()), watch(req.Context())
 	t.start = r.o.Now()

@@ -1,13 +1,12 @@
-// Package admission decides when a request may be sent: a request with its worst
-// case goes in; a permit comes out once the provider's limits allow it, or an
-// error when a cap on spending does not.
+// Package admission decides when a request may be sent: Acquire returns a permit for a
+// request with its worst case once the provider's limits allow it, or an error if a cap on
+// spending does not.
 //
-// Spending is never above a cap, at any concurrency, as long as no request comes
-// to more than its worst case, and none that reports no usage to more than its
-// estimate: what is spent, what is reserved and the worst case
-// of the next request must fit together. A request that does not fit by itself is
-// refused with ErrCapped; one that only reservations keep from fitting waits for
-// them to settle.
+// Spending never exceeds a cap, at any concurrency, as long as no request exceeds its worst
+// case, and no request without reported usage exceeds its estimate: the sum of spending,
+// reservations and the next request's worst case must fit. A request that does not fit by
+// itself fails with ErrCapped; one that fits only without the current reservations waits
+// for them to settle.
 package admission
 
 import (
@@ -18,20 +17,19 @@ import (
 	"time"
 )
 
-// Limits say how fast one provider may be asked, and how much it may be asked
-// for in all.
+// Limits bound the request rate and the spending of one provider.
 type Limits struct {
-	// Concurrency bounds requests in flight per provider and key, adapted downwards
-	// while the provider pushes back; 0 means the run's own.
+	// Concurrency bounds requests in flight per provider and key. It is lowered while the
+	// provider rejects requests; 0 means the run's value.
 	Concurrency int
-	// RequestsPerMinute and TokensPerMinute are the provider's limits per key; 0
-	// means that none is known.
+	// RequestsPerMinute and TokensPerMinute are the provider's limits per key; 0 means
+	// unknown.
 	RequestsPerMinute, TokensPerMinute int64
-	// Caps bound what the provider is asked for in the run.
+	// Caps bound the provider's share of the spending.
 	Caps
 }
 
-// Caps bound the spending of a run. Zero is no cap.
+// Caps bound the spending of a run. Zero means no cap.
 type Caps struct {
 	// CostNanoUSD is money in nano-USD.
 	CostNanoUSD int64
@@ -43,15 +41,15 @@ type Caps struct {
 type Options struct {
 	// Caps bound the whole run.
 	Caps Caps
-	// Providers are the limits of single providers, by name.
+	// Providers are limits by the name of the provider.
 	Providers map[string]Limits
-	// Concurrency is that of lanes whose provider has none of its own; 0 means 8.
+	// Concurrency is the limit of lanes whose provider does not set one; 0 means 8.
 	Concurrency int
-	// Log keeps reservations for a run that is killed, and holds what the run had
-	// spent before; nil keeps nothing. It stays the caller's to close.
+	// Log stores reservations for the case that the run is killed, and has the run's earlier
+	// spending; nil stores none. The caller closes it.
 	Log *SpendLog
-	// Changed is called with every change of a lane's limit, under the control's
-	// lock: it must be quick and must not call the control. nil means nobody asks.
+	// Changed is called with every change of a lane's limit, under the control's lock: it must
+	// be fast and must not call the control. nil means no calls.
 	Changed func(Change)
 	// Now is the clock; nil means time.Now. Waits take real time.
 	Now func() time.Time
@@ -59,8 +57,8 @@ type Options struct {
 
 const defaultConcurrency = 8
 
-// Control admits the requests of one run. It is safe for concurrent use and has
-// no goroutines of its own.
+// Control admits the requests of one run. It is safe for concurrent use and does not start
+// goroutines.
 type Control struct {
 	options Options
 	now     func() time.Time
@@ -68,11 +66,11 @@ type Control struct {
 	mu        sync.Mutex
 	run       budget
 	providers map[string]*budget
-	lanes     []*Lane // in the order they were asked for
+	lanes     []*Lane // in order of creation
 	byKey     map[laneKey]*Lane
-	// arrivals numbers requests as they come, sent as they go.
+	// arrivals numbers requests when they arrive, sent when they are sent.
 	arrivals, sent int64
-	// timer wakes who waits for a time; nil before it is first needed.
+	// timer serves requests that wait for a time; nil before it is first needed.
 	timer *time.Timer
 }
 
@@ -81,7 +79,7 @@ type laneKey struct {
 	key      [sha256.Size]byte
 }
 
-// New makes the control of one run.
+// New creates the control of one run.
 func New(o Options) *Control {
 	c := &Control{options: o, now: o.Now, providers: map[string]*budget{}, byKey: map[laneKey]*Lane{}}
 	if c.now == nil {
@@ -93,14 +91,14 @@ func New(o Options) *Control {
 			b := c.budget(provider)
 			c.run.spent = c.run.spent.Plus(spent)
 			b.spent = b.spent.Plus(spent)
-			b.spend(Spend{}) // it may have been more than a cap
+			b.spend(Spend{}) // it may have exceeded a cap
 		}
 		c.run.spend(Spend{})
 	}
 	return c
 }
 
-// budget returns that of a provider.
+// budget returns the budget of a provider.
 func (c *Control) budget(provider string) *budget {
 	b := c.providers[provider]
 	if b == nil {
@@ -110,8 +108,8 @@ func (c *Control) budget(provider string) *budget {
 	return b
 }
 
-// Lane returns the lane of a provider and key: the same one for the same two.
-// Of the key only a digest is kept.
+// Lane returns the lane of a provider and key, the same one for equal arguments. It stores
+// only a digest of the key.
 func (c *Control) Lane(provider, key string) *Lane {
 	id := laneKey{provider, sha256.Sum256([]byte(key))}
 	c.mu.Lock()
@@ -138,9 +136,9 @@ func (c *Control) Lane(provider, key string) *Lane {
 	return l
 }
 
-// Capped returns an error that wraps ErrCapped once a cap on the run or on the
-// provider bound: no more episodes of it should be begun. Requests of episodes in
-// flight are still admitted as long as they fit.
+// Capped returns an error that wraps ErrCapped once a cap on the run or the provider was
+// reached: the caller must not start further episodes of it. Requests of episodes in flight
+// are still admitted while they fit.
 func (c *Control) Capped(provider string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +151,8 @@ func (c *Control) Capped(provider string) error {
 	return nil
 }
 
-// serve lets go whoever can, and sets the timer for those who wait for a time.
+// serve admits every request that can be sent, and sets the timer for those that wait for a
+// time.
 func (c *Control) serve(now time.Time) {
 	if c.run.waiting == 0 {
 		return
@@ -186,11 +185,11 @@ func (c *Control) tick() {
 	c.serve(c.now())
 }
 
-// next admits or refuses one of those who wait, or returns nil and the time at
-// which another can go. Of the heads of lanes that are open the one that came
-// first has precedence: while reservations stand in its way nobody passes it who
-// draws on the same cap. So a large request is not starved by small ones, and as
-// the first of all only ever waits for requests in flight, nothing locks up.
+// next admits or refuses one waiting request, or returns nil and the time at which the next
+// can be sent. Among the heads of open lanes the earliest arrival has precedence: while it
+// waits for reservations, no later request under the same cap passes it. So small requests
+// do not starve a large one, and because the first request only ever waits for requests in
+// flight, there is no deadlock.
 func (c *Control) next(now time.Time) (p *Permit, wake time.Time, err error) {
 	var open []*Permit
 	for _, l := range c.lanes {

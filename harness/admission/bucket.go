@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// bucket is a token bucket. That of configured limits holds a minute's worth, as
-// those of OpenAI, Anthropic and Azure do: a burst may take a whole minute's worth at
-// once. Of a provider that counts fixed minutes instead, the second burst of a minute
-// may be refused; its Retry-After is honoured. It may be overdrawn: a charge larger
-// than the bucket goes when it is full.
+// bucket is a token bucket. For configured limits its size is one minute's allowance, as
+// with OpenAI, Anthropic and Azure, so a burst may use a minute's allowance immediately. A
+// provider that counts fixed minutes may refuse the second burst of a minute; its
+// Retry-After is honoured. A charge larger than the bucket is admitted when the bucket is
+// full and overdraws it.
 type bucket struct {
 	size, level float64 // size 0 never waits
 	rate        float64 // per second
@@ -28,7 +28,7 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
-// wait is how long it takes until n can be taken.
+// wait is the time until n can be taken.
 func (b *bucket) wait(n float64, now time.Time) time.Duration {
 	if b.size == 0 {
 		return 0
@@ -36,12 +36,12 @@ func (b *bucket) wait(n float64, now time.Time) time.Duration {
 	b.fill(now)
 	missing := min(n, b.size) - b.level
 	if missing <= 1e-6*b.size {
-		return 0 // what floating point leaves over
+		return 0 // a floating-point remainder
 	}
 	return time.Duration(math.Ceil(min(missing/b.rate, maxReset.Seconds()) * float64(time.Second)))
 }
 
-// take takes n, or gives it back if it is negative.
+// take removes n, or returns it if n is negative.
 func (b *bucket) take(n float64, now time.Time) {
 	if b.size > 0 {
 		b.fill(now)

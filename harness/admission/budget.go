@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ErrCapped is a request whose worst case does not fit what is left of a cap.
-// The error that wraps it names the cap.
+// ErrCapped means that a request's worst case exceeds the rest of a cap. The error that
+// wraps it names the cap.
 var ErrCapped = errors.New("the cap on spending is reached")
 
 // Spend is money, tokens and requests, none of them negative.
@@ -19,12 +19,12 @@ type Spend struct {
 	Tokens, Requests int64
 }
 
-// Plus adds; a sum stays at the largest number rather than wrap.
+// Plus returns the sum; a sum that would overflow is the largest number.
 func (s Spend) Plus(t Spend) Spend {
 	return Spend{add(s.CostNanoUSD, t.CostNanoUSD), add(s.Tokens, t.Tokens), add(s.Requests, t.Requests)}
 }
 
-// minus takes away what was added before.
+// minus subtracts an amount that was added before.
 func (s Spend) minus(t Spend) Spend {
 	return Spend{s.CostNanoUSD - t.CostNanoUSD, s.Tokens - t.Tokens, s.Requests - t.Requests}
 }
@@ -36,7 +36,7 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// over names the first cap that a sum exceeds; "" for none.
+// over names the first cap that a sum exceeds; "" if there is none.
 func (c Caps) over(s Spend) (measure string, of func(Spend) int64) {
 	switch {
 	case c.CostNanoUSD > 0 && s.CostNanoUSD > c.CostNanoUSD:
@@ -51,18 +51,18 @@ func (c Caps) over(s Spend) (measure string, of func(Spend) int64) {
 
 // budget is what is spent and reserved under one set of caps.
 type budget struct {
-	of                string // whose it is, in errors
+	of                string // the owner, for errors
 	caps              Caps
 	spent, reserved   Spend
 	inFlight, waiting int
-	// capped is why no more episodes start; nil until a cap bound.
+	// capped is the reason to start no further episodes; nil until a cap is reached.
 	capped error
-	// models are what a provider's models have reported; nil for the run.
+	// models are the reported usages of a provider's models; nil for the run.
 	models map[modelKey]*observations
 }
 
-// refuse returns an error if a request would exceed a cap although every
-// reservation came to nothing.
+// refuse returns an error if a request would exceed a cap even if every reservation settled
+// at zero.
 func (b *budget) refuse(worst Spend) error {
 	measure, value := b.caps.over(b.spent.Plus(worst))
 	if measure == "" {
@@ -76,7 +76,7 @@ func (b *budget) refuse(worst Spend) error {
 	return err
 }
 
-// fits reports whether a request fits beside what is reserved.
+// fits reports whether a request fits in addition to the reservations.
 func (b *budget) fits(worst Spend) bool {
 	measure, _ := b.caps.over(b.spent.Plus(b.reserved).Plus(worst))
 	return measure == ""
@@ -87,7 +87,7 @@ func (b *budget) reserve(worst Spend) {
 	b.inFlight++
 }
 
-// settle replaces a reservation by what the request came to, be it more.
+// settle replaces a reservation by the actual spending, which may be larger.
 func (b *budget) settle(worst, actual Spend) {
 	b.reserved = b.reserved.minus(worst)
 	b.inFlight--
@@ -102,7 +102,7 @@ func (b *budget) spend(actual Spend) {
 	}
 }
 
-// amount writes money in USD, and anything else as it is.
+// amount formats money in USD, and other measures unchanged.
 func amount(measure string, n int64) string {
 	if measure != "cost" {
 		return fmt.Sprint(n)

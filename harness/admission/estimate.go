@@ -6,16 +6,16 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// What a request whose usage is never reported has cost cannot be known. It is
-// estimated from the requests to the same model whose usage was reported.
+// The cost of a request without reported usage is unknown. It is estimated from requests to
+// the same model with reported usage.
 const (
-	// minReported is how many of them there must be. Before, a request without a
+	// minReported is the number of reports that an estimate needs. Before, a request without a
 	// report counts at its worst case.
 	minReported = 8
-	// safety multiplies the most that was observed.
+	// safety multiplies the largest observation.
 	safety = 1.5
-	// maxUnreported bounds how many requests without a report wait for an estimate;
-	// further ones keep their worst case.
+	// maxUnreported bounds the requests without a report that wait for an estimate; further
+	// ones keep their worst case.
 	maxUnreported = 1024
 )
 
@@ -25,19 +25,18 @@ type modelKey struct {
 	model string
 }
 
-// observations are what replies of one model have reported.
+// observations are the reported usages of one model.
 type observations struct {
 	reported int
-	// perByte is the most input tokens per byte of ASCII text, least the fewest input
-	// tokens of a request, longest the most output tokens of a reply.
+	// perByte is the maximum of input tokens per byte of ASCII text, least the minimum of
+	// input tokens per request, longest the maximum of output tokens per reply.
 	perByte        float64
 	least, longest int64
-	// waiting are the requests without a report that came before minReported.
+	// waiting are requests without a report from before minReported was reached.
 	waiting []*Permit
 }
 
-// observe learns from a reported usage. It reports whether there are now, for the
-// first time, enough observations for an estimate.
+// observe adds a reported usage. It reports whether an estimate has just become possible.
 func (o *observations) observe(r Request, u providers.Usage) (enough bool) {
 	input := max(0, u.Input) + max(0, u.CacheRead) + max(0, u.CacheWrite)
 	if r.Text <= 0 || input == 0 {
@@ -52,12 +51,11 @@ func (o *observations) observe(r Request, u providers.Usage) (enough bool) {
 	return o.reported == minReported
 }
 
-// estimate bounds what a request without a report was billed, never above its worst
-// case. A prompt shorter than all observed ones takes as many tokens as the least of
-// them, because what a provider adds to a prompt does not depend on its length. Text
-// that is not ASCII and images count at their worst, because they say nothing about
-// each other. So does the output of a request that timed out: it may have been cut
-// off because it was long.
+// estimate bounds the billed usage of a request without a report, never above its worst
+// case. A prompt shorter than all observed ones counts as the smallest observation, because
+// what a provider adds to a prompt does not depend on its length. Non-ASCII text and images
+// count at their worst case, because they do not predict each other. So does the output of
+// a request that timed out, because the timeout may be due to a long output.
 func (o *observations) estimate(p *Permit, timedOut bool) Spend {
 	r := p.request
 	if o.reported < minReported || r.Text <= 0 {
@@ -77,7 +75,7 @@ func (o *observations) estimate(p *Permit, timedOut bool) Spend {
 	return s
 }
 
-// observations returns those of a permit's model.
+// observations returns the observations of a permit's model.
 func (p *Permit) observations() *observations {
 	b, key := p.lane.budget, modelKey{p.lane, p.request.Model}
 	o := b.models[key]
@@ -91,7 +89,7 @@ func (p *Permit) observations() *observations {
 	return o
 }
 
-// settleWaiting replaces the worst cases of the requests that waited for an estimate.
+// settleWaiting settles the requests that waited for an estimate.
 func (o *observations) settleWaiting(c *Control) {
 	for _, p := range o.waiting {
 		estimate := o.estimate(p, p.timedOut)

@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	// maxPause bounds how long what a header says holds a request back.
+	// maxPause bounds the delay of a request due to headers.
 	maxPause = 2 * time.Minute
-	// maxReset bounds the time that is read of a header.
+	// maxReset bounds the time read from a header.
 	maxReset = 30 * 24 * time.Hour
-	// maxHeader bounds what is read of a header, in bytes.
+	// maxHeader bounds the part of a header that is read, in bytes.
 	maxHeader = 1024
 )
 
-// allowance is what a provider says is left of a limit, and until when.
+// allowance is the rest of a limit that a provider states, and its end.
 type allowance struct {
 	kind  kind
 	left  float64
 	reset time.Duration
-	// refills says that reset is how long it takes until the limit is full, and that it
-	// refills all the time, up to limit, which is 0 if it is not stated; else the limit is
-	// full again, and not before, after reset.
+	// refills means that the limit refills continuously, up to limit (0 if not stated), and is
+	// full after reset. Otherwise the whole limit is available again after reset, and not
+	// before.
 	refills bool
 	limit   float64
 }
 
-// convention is how a provider's limits come back.
+// convention is the way in which a provider's limits are restored.
 type convention int
 
 const (
-	// window is a limit that is full again at the end of a window.
+	// window is a limit that is restored at the end of a window.
 	window convention = iota
 	// fullIn and fullAt are those of a limit that refills all the time: the header has
 	// the time that this takes (OpenAI: "the time until the rate limit resets to its
@@ -43,8 +43,7 @@ const (
 	fullAt
 )
 
-// rateHeaders are the headers of a limit: what there is in all, what is left and when
-// it is full.
+// rateHeaders are the headers of a limit: its size, its rest and the time when it is full.
 var rateHeaders = [...]struct {
 	limit, left, reset string
 	kind               kind
@@ -62,12 +61,12 @@ var rateHeaders = [...]struct {
 	{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", ofRequests, window},
 }
 
-// Header takes the rate headers of the reply to the request. Of a limit that refills
-// all the time, a request waits until what it needs is there; with nothing left of one
-// that ends with a window, the lane pauses until then, and with less left than may be
-// in flight, requests are spread over the time. Nothing waits for headers longer than
-// two minutes, and Retry-After outranks them: see Done. Headers without a time say
-// nothing, nor do those of a request that was sent before one that has been answered.
+// Header applies the rate headers of the reply to the request. If a limit refills
+// continuously, a request waits until its need is available. If a limit ends with a window
+// and is used up, the lane pauses until then; if less is left than may be in flight,
+// requests are spread over the window. Headers delay no request by more than two minutes,
+// and Retry-After takes precedence: see Done. Headers without a time, and those of a
+// request sent before one that was already answered, are ignored.
 func (p *Permit) Header(h http.Header) {
 	l := p.lane
 	c := l.control
@@ -108,7 +107,7 @@ func (p *Permit) Header(h http.Header) {
 	c.serve(now)
 }
 
-// tellStated reports that replies slow the lane down, once until that ends.
+// tellStated reports once per slowdown that replies slow the lane down.
 func (l *Lane) tellStated(p *Permit, now time.Time) {
 	until, gap := l.stated.slowed(p.need, now)
 	if announced := l.stated.announced; until.After(now) && (!now.Before(announced) || gap == 0 && until.Sub(announced) > time.Second) {
@@ -117,7 +116,7 @@ func (l *Lane) tellStated(p *Permit, now time.Time) {
 	}
 }
 
-// allowances reads what the headers say that have a time.
+// allowances reads the headers that have a time.
 func allowances(h http.Header, now func() time.Time) []allowance {
 	var list []allowance
 	for _, names := range rateHeaders {
@@ -131,7 +130,7 @@ func allowances(h http.Header, now func() time.Time) []allowance {
 		}
 		a := allowance{kind: names.kind, left: left, reset: reset, refills: names.convention != window && names.convention == form}
 		if a.refills {
-			a.limit, _ = readCount(h.Get(names.limit)) // 0 if it is not stated
+			a.limit, _ = readCount(h.Get(names.limit)) // 0 if not stated
 		}
 		list = append(list, a)
 	}
@@ -139,8 +138,8 @@ func allowances(h http.Header, now func() time.Time) []allowance {
 }
 
 // readRateLimit reads the RateLimit header of the IETF's drafts: a list of
-// "name";r=LEFT;t=SECONDS, or limit=N, remaining=LEFT, reset=SECONDS. A window
-// that the policy tells replaces a missing t.
+// "name";r=LEFT;t=SECONDS, or limit=N, remaining=LEFT, reset=SECONDS. A window in the
+// policy replaces a missing t.
 func readRateLimit(list []allowance, text, policy string) []allowance {
 	if text == "" || len(text) > maxHeader || len(policy) > maxHeader {
 		return list
@@ -186,8 +185,8 @@ func fieldsOf(item, separator string) (name string, fields map[string]string) {
 	return name, fields
 }
 
-// readCount reads a number of 0 or more. A fraction counts as none: it is not enough
-// for a request.
+// readCount reads a number of at least 0. A fraction below 1 counts as 0, because it is not
+// enough for a request.
 func readCount(s string) (float64, bool) {
 	if len(s) > 32 {
 		return 0, false
@@ -196,11 +195,10 @@ func readCount(s string) (float64, bool) {
 	return math.Floor(n), err == nil && n >= 0 && n < 1e15
 }
 
-// readReset reads how long it takes until a limit is full again, at most maxReset:
-// seconds, a duration such as 6m0s, or a time: seconds or milliseconds since 1970,
-// RFC 3339, or as in HTTP. Times count from the reply's own Date, so that clocks
-// need not agree. 0 and less is not a time. form is the convention of a provider that
-// writes it like this.
+// readReset reads the time until a limit is full again, at most maxReset: seconds, a
+// duration such as 6m0s, or a time as seconds or milliseconds since 1970, RFC 3339 or an
+// HTTP date. Times are relative to the reply's Date, so that clocks need not agree. Values
+// up to 0 are not a time. form is the convention that goes with the notation.
 func readReset(s string, h http.Header, now func() time.Time) (reset time.Duration, form convention, ok bool) {
 	if s = strings.TrimSpace(s); s == "" || len(s) > 64 {
 		return 0, window, false
@@ -234,7 +232,7 @@ func readReset(s string, h http.Header, now func() time.Time) (reset time.Durati
 	return min(d, maxReset), form, d > 0
 }
 
-// fromSeconds makes seconds a time of at most maxReset.
+// fromSeconds converts seconds to a duration of at most maxReset.
 func fromSeconds(n float64) time.Duration {
 	return time.Duration(min(n, maxReset.Seconds()) * float64(time.Second))
 }

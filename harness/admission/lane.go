@@ -8,12 +8,12 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// maxAdvice bounds how long a lane is paused because the provider said so in an
-// error: a daily limit is waited for, within reason.
+// maxAdvice bounds the pause that a provider's error can request, because a daily limit is
+// waited for only within reason.
 const maxAdvice = time.Hour
 
-// Below one request at a time the limit falls on as a pause that doubles, from
-// minBackoff to maxBackoff: an outage is not met by one request after the other.
+// If one request at a time still fails, the lane pauses, doubling from minBackoff to
+// maxBackoff, so that an outage does not get one request after the other.
 const (
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 30 * time.Second
@@ -29,13 +29,12 @@ type Lane struct {
 	// most is the configured concurrency, limit the adapted one.
 	most  int
 	limit float64
-	// lowered is how many requests had been sent when the limit was last lowered:
-	// the failure of one of those says nothing new. heard is how many had been sent when the
-	// provider last said what is left, or when to come back: what the reply to one of
-	// those says of that is out of date.
+	// lowered is the number of requests sent when the limit was last lowered: a failure of one
+	// of those is not new information. heard is the number sent when the provider last stated
+	// a limit or a pause: headers of those requests are outdated.
 	lowered, heard int64
-	// Nothing is sent before paused. backoff is the last pause that nobody asked
-	// for; 0 since a request succeeded.
+	// paused is the time before which no requests are sent. backoff is the last pause that the
+	// provider did not request; 0 after a success.
 	paused  time.Time
 	backoff time.Duration
 
@@ -43,8 +42,7 @@ type Lane struct {
 	stated           stated
 	inFlight         []*Permit // in the order they were sent
 
-	// lines are those who wait, by candidate, the next one to be served first.
-	// None is empty.
+	// lines are the waiting requests by candidate, in the order of service. None is empty.
 	lines   []line
 	waiting int
 }
@@ -57,26 +55,26 @@ type line struct {
 // Why is the cause of a Change.
 type Why string
 
-// The causes.
+// These are the causes of a Change.
 const (
 	Start      Why = "start"      // the configured limit
-	RateLimit  Why = "rate_limit" // the provider refused for the rate
-	Overloaded Why = "overloaded" // the provider refused for its load
-	Header     Why = "header"     // a reply said what is left
+	RateLimit  Why = "rate_limit" // the provider refused because of the rate
+	Overloaded Why = "overloaded" // the provider refused because of its load
+	Header     Why = "header"     // a reply stated the remaining limit
 	Recovered  Why = "recovered"  // requests at the limit succeeded
 )
 
-// Change is a change of how fast a lane asks.
+// Change is a change of a lane's request rate.
 type Change struct {
 	At       time.Time
 	Provider string
 	// Lane numbers the keys of a provider from 1, in the order of first use.
 	Lane int
-	// Limit is how many requests may be in flight from now on.
+	// Limit is the new number of requests in flight.
 	Limit int
 	Why   Why
-	// Until is set when the lane is paused until then; with Gap, when its requests
-	// are spread until then.
+	// Until, if set, is the end of the lane's pause or, with Gap, of the time over which its
+	// requests are spread.
 	Until time.Time
 	Gap   time.Duration
 }
@@ -87,8 +85,8 @@ func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duratio
 	}
 }
 
-// open reports whether the lane's rates let a request go, and if it must wait for a
-// time rather than for another request, which.
+// open reports whether the lane's rates allow a request; if it must wait for a time rather
+// than for another request, at is that time.
 func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
 	if len(l.inFlight) >= int(l.limit) {
 		return time.Time{}, false
@@ -97,7 +95,7 @@ func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
 	return now.Add(wait), wait <= 0
 }
 
-// took charges a request that is let go.
+// took charges a request that is sent.
 func (l *Lane) took(p *Permit, now time.Time) {
 	l.inFlight = append(l.inFlight, p)
 	p.sentAt = now
@@ -106,15 +104,15 @@ func (l *Lane) took(p *Permit, now time.Time) {
 	l.stated.took(p.need, now)
 }
 
-// ended takes a request out of those in flight.
+// ended removes a request from those in flight.
 func (l *Lane) ended(p *Permit) {
 	if i := slices.Index(l.inFlight, p); i >= 0 {
 		l.inFlight = slices.Delete(l.inFlight, i, i+1)
 	}
 }
 
-// adapt learns from how a request ended: additive increase, 1/limit for every
-// success while the limit is in use, and multiplicative decrease, once a round trip.
+// adapt adjusts the limit to the end of a request: additive increase, 1/limit for every
+// success while the limit is in use, and multiplicative decrease, once per round trip.
 func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	used := len(l.inFlight) >= int(l.limit)
 	l.ended(p)
@@ -155,7 +153,8 @@ func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	}
 }
 
-// pause stops the lane for a time; one that barely prolongs another is not told.
+// pause pauses the lane; a pause that is only slightly longer than the current one is not
+// reported.
 func (l *Lane) pause(d time.Duration, why Why, now time.Time) {
 	until := now.Add(d)
 	if d <= 0 || !until.After(l.paused) {
@@ -168,7 +167,7 @@ func (l *Lane) pause(d time.Duration, why Why, now time.Time) {
 	}
 }
 
-// head is who is served next; nil if nobody waits.
+// head is the next request to serve; nil if none waits.
 func (l *Lane) head() *Permit {
 	if len(l.lines) == 0 {
 		return nil
@@ -189,8 +188,8 @@ func (l *Lane) enter(p *Permit) {
 	l.lines = append(l.lines, line{p.candidate, []*Permit{p}})
 }
 
-// leave takes out one who waits; false if it does not. Behind the head of the
-// first line come the other candidates.
+// leave removes a waiting request; false if it does not wait. If it was the head of the
+// lane, its candidate moves to the end of the lines.
 func (l *Lane) leave(p *Permit) bool {
 	for i, q := range l.lines {
 		if q.candidate != p.candidate {

@@ -35,19 +35,18 @@ type SpendLog struct {
 	file *os.File
 	path string
 	size int64 // of whole records
-	last int64 // the number of the last reservation
-	// settled is spent for good, by provider; unsettled are the reservations that
-	// were found open, or are made now.
+	last int64 // the number of the latest reservation
+	// settled is the final spending by provider; unsettled are the open reservations, found or
+	// new.
 	settled   map[string]Spend
 	unsettled map[int64]reservation
-	// byRequest is the last reservation that was found of each request, unless it is
-	// settled.
+	// byRequest is the latest open reservation of each request that was found in the log.
 	byRequest map[string]int64
-	err       error // what a write failed with: nothing is written after it
+	err       error // the first write error: further writes are refused
 	line      []byte
 
-	disk   sync.Mutex // held while the file is synced; taken before mu
-	synced int64      // so much is on disk, and the first line says so
+	disk   sync.Mutex // locked while the file is synced; locked before mu
+	synced int64      // the size on disk, as in the first line
 }
 
 type reservation struct {
@@ -62,9 +61,8 @@ const (
 	maxName = 256
 )
 
-// OpenSpendLog opens a log for appending and makes it if there is none. It cuts off
-// a torn tail, and refuses with ErrDamaged what else does not match. One process at
-// a time may have it open.
+// OpenSpendLog opens a log for appending, or creates it. It cuts off a torn tail, and
+// returns ErrDamaged for any other damage. Only one process at a time may have it open.
 func OpenSpendLog(path string) (*SpendLog, error) {
 	f, err := openLogFile(path)
 	if err != nil {
@@ -84,8 +82,8 @@ func OpenSpendLog(path string) (*SpendLog, error) {
 	return l, nil
 }
 
-// Spent returns what each provider has been asked for, open reservations at their
-// worst, in a fresh map.
+// Spent returns the spending by provider, with open reservations at their worst case, in a
+// fresh map.
 func (l *SpendLog) Spent() map[string]Spend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +94,7 @@ func (l *SpendLog) Spent() map[string]Spend {
 	return spent
 }
 
-// Close syncs the log to disk and closes it. It returns what a write failed with.
+// Close syncs the log to disk and closes it. It returns the first write error.
 func (l *SpendLog) Close() error {
 	err := l.Sync()
 	l.mu.Lock()
@@ -107,7 +105,7 @@ func (l *SpendLog) Close() error {
 	return nil
 }
 
-// reserve writes down the worst case of a request and returns its number.
+// reserve logs the worst case of a request and returns its number.
 func (l *SpendLog) reserve(provider, request string, worst Spend) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,8 +121,8 @@ func (l *SpendLog) reserve(provider, request string, worst Spend) (int64, error)
 	return number, nil
 }
 
-// settle writes down what a request came to. If that fails, the reservation stays
-// open and the next request is refused with the error.
+// settle logs a request's spending. If that fails, the reservation stays open and the next
+// request is refused with the error.
 func (l *SpendLog) settle(number int64, actual Spend) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,9 +131,9 @@ func (l *SpendLog) settle(number int64, actual Spend) {
 	}
 }
 
-// found returns the reservation that an earlier process made for a request, if it is
-// still open: of several the last one, since a request whose reply was kept is not
-// made again. It returns a reservation once.
+// found returns, only once, the open reservation that an earlier process made for a
+// request. If there are several it is the latest, because a request whose reply was stored
+// is not repeated.
 func (l *SpendLog) found(request string) (number int64, worst Spend, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +142,7 @@ func (l *SpendLog) found(request string) (number int64, worst Spend, open bool) 
 	return number, l.unsettled[number].worst, open
 }
 
-// close replaces a reservation by what the request came to.
+// close replaces a reservation by the request's spending.
 func (l *SpendLog) close(number int64, actual Spend) {
 	r := l.unsettled[number]
 	delete(l.unsettled, number)
@@ -169,7 +167,7 @@ func numbers(kind byte, number int64, s Spend) []byte {
 	return line
 }
 
-// append writes a line whole or not at all.
+// append writes a complete line or none.
 func (l *SpendLog) append(payload []byte) error {
 	if l.err != nil {
 		return l.err
@@ -194,12 +192,12 @@ func appendFrame(dst, payload []byte) []byte {
 	return append(append(dst, payload...), '\n')
 }
 
-// read reads whole records up to the end or a torn tail.
+// read reads complete records up to the end or a torn tail.
 func (l *SpendLog) read(r io.Reader) error {
 	in := bufio.NewReaderSize(r, maxLine)
 	for {
 		line, err := in.ReadSlice('\n')
-		for errors.Is(err, bufio.ErrBufferFull) { // no line of ours is as long
+		for errors.Is(err, bufio.ErrBufferFull) { // cupel never writes such long lines
 			if _, err = in.ReadSlice('\n'); err == nil {
 				err = fmt.Errorf("record of more than %d bytes", maxLine)
 			}
@@ -223,7 +221,7 @@ func (l *SpendLog) read(r io.Reader) error {
 	}
 }
 
-// frameOf is the inverse of appendFrame, of whatever version.
+// frameOf is the inverse of appendFrame, for any version.
 func frameOf(line []byte) (payload []byte, version string, ok bool) {
 	first, rest, _ := bytes.Cut(line, []byte{' '})
 	const head = 2 * (8 + 1)
@@ -245,7 +243,7 @@ func (l *SpendLog) record(line []byte) error {
 	case version != strconv.Itoa(logVersion):
 		return fmt.Errorf("record of version %.20q, this cupel reads version %d", version, logVersion)
 	}
-	// What does not parse is not what the numbers would be written as.
+	// Fields that do not parse fail the comparison with the formatted numbers.
 	fields := append(strings.SplitN(string(payload), " ", 6), make([]string, 6)...)
 	number := parse(fields[1])
 	s := Spend{CostNanoUSD: parse(fields[2]), Tokens: parse(fields[3]), Requests: parse(fields[4])}
@@ -270,8 +268,7 @@ func (l *SpendLog) record(line []byte) error {
 	return nil
 }
 
-// unquoteTwo reads two quoted texts with a space between them; empty where they are
-// none.
+// unquoteTwo reads two quoted texts with a space between them; missing ones are empty.
 func unquoteTwo(s string) (a, b string) {
 	first, err := strconv.QuotedPrefix(s)
 	if err != nil {
@@ -282,7 +279,7 @@ func unquoteTwo(s string) (a, b string) {
 	return a, b
 }
 
-// parse reads a number; 0 if it is none.
+// parse reads a number; 0 if s is not one.
 func parse(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n

@@ -11,14 +11,14 @@ import (
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
-// ErrDamaged is a spend log that was changed or cut off.
+// ErrDamaged means that a spend log was changed or cut off.
 var ErrDamaged = errors.New("the spending of the run is unknown")
 
-// mark is the first line of a log: so many bytes of it are on disk, and a log that
-// has fewer was cut off. It is always written over in place.
+// mark is the first line of a log, with its size on disk: a shorter log was cut off. It is
+// always overwritten in place.
 func mark(synced int64) []byte { return appendFrame(nil, fmt.Appendf(nil, "m %019d", synced)) }
 
-// openLogFile opens a log, and makes one if there is none, which no other process finds empty.
+// openLogFile opens or creates a log. No other process can see it empty.
 func openLogFile(path string) (*os.File, error) {
 	f, err := regular.OpenFile(path, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -51,8 +51,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Sync returns once everything that was written before is on disk, for everybody who
-// waits for it with one sync.
+// Sync returns once all earlier writes are on disk. One sync serves all callers that wait.
 func (l *SpendLog) Sync() error {
 	written := l.written()
 	l.disk.Lock()
@@ -60,7 +59,7 @@ func (l *SpendLog) Sync() error {
 	if l.synced >= written {
 		return nil
 	}
-	written = l.written() // of those who came meanwhile, too
+	written = l.written() // including writes since the call
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("sync spend log %s: %w", l.path, err)
 	}
@@ -77,9 +76,9 @@ func (l *SpendLog) written() int64 {
 	return l.size
 }
 
-// torn reports whether a broken line at the end is one that a crash cut off: beyond what
-// was on disk, and without its newline or, after a power failure, without a page of
-// its text. Anything else is damage.
+// torn reports whether a broken line at the end is due to a crash: beyond the synced size,
+// and without its newline or, after a power failure, without a page of its text. Anything
+// else is damage.
 func (l *SpendLog) torn(line []byte) bool {
 	if l.size < l.synced || l.size == 0 {
 		return false
@@ -92,8 +91,8 @@ func (l *SpendLog) torn(line []byte) bool {
 	return bytes.Contains(line, []byte{0, 0})
 }
 
-// AtLeast raises what a provider has been asked for to an amount that is known from
-// elsewhere, if the log has lost records.
+// AtLeast raises a provider's spending to an amount known from elsewhere, if the log has
+// lost records.
 func (l *SpendLog) AtLeast(provider string, known Spend) error {
 	missing := known.minus(l.Spent()[provider])
 	missing = Spend{max(0, missing.CostNanoUSD), max(0, missing.Tokens), max(0, missing.Requests)}

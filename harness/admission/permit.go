@@ -12,10 +12,10 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// Request is one request at its worst. A negative number is unknown: it is
-// refused where a cap needs it.
+// Request is one request at its worst case. A negative number is unknown: a request is
+// refused if a cap needs it.
 type Request struct {
-	// Candidate is whose it is: those who wait are served in turn.
+	// Candidate is the owner: waiting candidates are served in turn.
 	Candidate string
 	// ID names the request, the same in a resumed run: at most 256 bytes. See
 	// Lane.Settle.
@@ -25,12 +25,12 @@ type Request struct {
 	// CostNanoUSD is the most it can cost.
 	CostNanoUSD int64
 
-	// Model is whom it asks. Text is how many bytes of its input are ASCII text, and
-	// Other how many tokens the rest of the input can take at most. 0 bytes of text
-	// mean that a request without a report counts at its worst case.
+	// Model is the model's name. Text is the number of bytes of ASCII text in the input, and
+	// Other the most tokens of the rest of the input. If Text is 0, a request without a report
+	// counts at its worst case.
 	Model       string
 	Text, Other int64
-	// Price is the most that so many tokens cost; nil if that is unknown.
+	// Price is the maximum price of these tokens; nil if unknown.
 	Price func(input, output int64) (nanoUSD int64, ok bool)
 }
 
@@ -38,50 +38,49 @@ type Request struct {
 type Result struct {
 	// Err is the error of the call; nil if it succeeded.
 	Err error
-	// Usage is what the reply reports.
+	// Usage is the reported usage.
 	Usage providers.Usage
-	// CostNanoUSD is what it cost; nil if that is unknown.
+	// CostNanoUSD is the cost; nil if unknown.
 	CostNanoUSD *int64
 }
 
-// Permit lets one request be sent. Its holder must call Done, and must not wait for
-// another permit before.
+// Permit allows one request. Its owner must call Done before waiting for another permit.
 type Permit struct {
-	// Waited is how long it took to get it.
+	// Waited is the time until the permit was granted.
 	Waited time.Duration
 
 	lane      *Lane
 	candidate string
 	request   Request
 	worst     Spend
-	// charge is what the request takes from the tokens a minute, need what it takes
-	// from the limits that replies state.
+	// charge is the request's amount of the tokens per minute, need its amounts of the limits
+	// that replies state.
 	charge float64
 	need   amounts
-	// sentAt is when it was let go. reset is how long it takes, by its reply, until
-	// the limits that had nothing left for it are full.
+	// sentAt is when it was sent. reset is the time, according to its reply, until the
+	// exhausted limits are full.
 	sentAt time.Time
 	reset  time.Duration
-	// advised says that the reply has a Retry-After, be it one of 0.
+	// advised is set if the reply has a Retry-After, including 0.
 	advised bool
-	// arrival and number order requests as they come and as they go; record is its
-	// number in the log.
+	// arrival and number order requests by arrival and sending; record is the number in the
+	// log.
 	arrival, number, record int64
 	asked                   time.Time
-	// ready is sent to once, when the request may go or is refused.
+	// ready receives one value, when the request may be sent or is refused.
 	ready chan error
 	done  bool
-	// timedOut says how a request without a report ended.
+	// timedOut is set if a request without a report timed out.
 	timedOut bool
 }
 
-// maxAmount bounds what a request may need, so that sums stay in range: 281,475
-// USD, or as many billions of tokens.
+// maxAmount bounds a request's amounts, so that sums do not overflow: 281,475 USD, or as
+// many billions of tokens.
 const maxAmount = 1 << 48
 
-// Acquire waits until a request may be sent. It fails with ErrCapped when its
-// worst case does not fit what is left of a cap, with ctx's error when that ends
-// first, and when the log cannot be written.
+// Acquire waits until a request may be sent. It fails with ErrCapped if its worst case
+// exceeds the rest of a cap, with ctx's error if ctx ends first, and if the log cannot be
+// written.
 func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
 	}
 	now := c.now()
 	p.asked = now
-	if c.run.waiting == 0 { // nobody to pass
+	if c.run.waiting == 0 { // there is no waiting request to pass
 		if _, open := l.open(p, now); open && c.run.fits(p.worst) && l.budget.fits(p.worst) {
 			err := p.admit(now)
 			c.mu.Unlock()
@@ -116,8 +115,8 @@ func (l *Lane) Acquire(ctx context.Context, r Request) (*Permit, error) {
 	}
 }
 
-// abandon ends the wait of a request that will not be sent, or gives back what it
-// was granted at that moment.
+// abandon ends the wait of a request that will not be sent, or returns what it was just
+// granted.
 func (p *Permit) abandon() {
 	l := p.lane
 	c := l.control
@@ -141,7 +140,7 @@ func (p *Permit) or(err error) (*Permit, error) {
 	return p, nil
 }
 
-// permit checks a request and makes its permit.
+// permit checks a request and creates its permit.
 func (l *Lane) permit(r Request) (*Permit, error) {
 	caps, own := l.control.run.caps, l.budget.caps
 	switch {
@@ -154,13 +153,13 @@ func (l *Lane) permit(r Request) (*Permit, error) {
 	}
 	in, out := max(0, r.Input), max(0, r.Output)
 	p := &Permit{lane: l, candidate: r.Candidate, request: r, worst: Spend{CostNanoUSD: max(0, r.CostNanoUSD), Tokens: in + out, Requests: 1}}
-	// Four bytes a token is what providers charge on admission; Input is in bytes.
+	// Providers charge four bytes per token on admission; Input is in bytes.
 	p.charge = float64(in)/4 + float64(out)
 	p.need = l.stated.need(float64(in)/4, p.charge)
 	return p, p.refused()
 }
 
-// refused reports whether a cap is against the request.
+// refused returns an error if a cap rules the request out.
 func (p *Permit) refused() error {
 	if err := p.lane.control.run.refuse(p.worst); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (p *Permit) refused() error {
 	return p.lane.budget.refuse(p.worst)
 }
 
-// admit reserves the worst case and lets the request go.
+// admit reserves the worst case and allows the request.
 func (p *Permit) admit(now time.Time) error {
 	c := p.lane.control
 	if c.options.Log != nil {
@@ -185,8 +184,8 @@ func (p *Permit) admit(now time.Time) error {
 	return nil
 }
 
-// settle replaces the reservation by what the request came to. charge is what it
-// took of the tokens a minute.
+// settle replaces the reservation by the actual spending. charge is the actual amount of
+// the tokens per minute.
 func (p *Permit) settle(actual Spend, charge float64, now time.Time) {
 	p.done = true
 	c := p.lane.control
@@ -195,20 +194,19 @@ func (p *Permit) settle(actual Spend, charge float64, now time.Time) {
 	p.lane.tokens.take(charge-p.charge, now)
 }
 
-// log writes down what the request came to.
+// log logs the request's spending.
 func (p *Permit) log(actual Spend) {
 	if log := p.lane.control.options.Log; log != nil {
 		log.settle(p.record, actual)
 	}
 }
 
-// Done tells how the request ended, and lets the next one go. Calls after the
-// first do nothing.
+// Done ends the request and serves the next one. Calls after the first have no effect.
 //
-// What is reported replaces the worst case, be it more. Without a report a failure
-// that cannot have been billed costs nothing, and anything else what observations
-// estimates. A reply that broke off may have reported too early, so its report does
-// not count.
+// The reported usage replaces the worst case, even if it is larger. Without a report, a
+// failure that cannot have been billed costs nothing, and any other request costs the
+// estimate of observations. The report of an incomplete reply does not count, because it
+// may have been too early.
 func (p *Permit) Done(r Result) {
 	c := p.lane.control
 	c.mu.Lock()
@@ -236,8 +234,8 @@ func (p *Permit) Done(r Result) {
 	c.serve(now)
 }
 
-// billed returns what a request counts for that may have been billed. It is not
-// final while what was not reported must wait for observations.
+// billed returns the amounts of a request that may have been billed. They are not final
+// while a request without a report waits for observations.
 func (p *Permit) billed(r Result, observed *observations) (actual Spend, charge float64, final bool) {
 	failed := failureOf(r.Err)
 	p.timedOut = failed != nil && failed.Kind == fault.TimedOut
@@ -263,7 +261,7 @@ func (p *Permit) billed(r Result, observed *observations) (actual Spend, charge 
 	return actual, charge, false
 }
 
-// believable reports whether what is reported is all there was.
+// believable reports whether the reported usage is complete.
 func (r Result) believable() bool {
 	if r.Err == nil {
 		return true
@@ -272,7 +270,7 @@ func (r Result) believable() bool {
 	return r.Usage.Reported && failed != nil && !failed.Partial && failed.Kind != fault.TimedOut && failed.Kind != fault.Transport
 }
 
-// unbilled reports whether a request failed before anything could be billed.
+// unbilled reports whether a request failed before it could be billed.
 func (r Result) unbilled() bool {
 	failed := failureOf(r.Err)
 	if failed == nil || failed.Partial {
@@ -285,7 +283,7 @@ func (r Result) unbilled() bool {
 	return neverSent(r.Err)
 }
 
-// failureOf returns a provider's error; nil if err is none.
+// failureOf returns a provider's error; nil if err does not wrap one.
 func failureOf(err error) *fault.Error {
 	if err == nil {
 		return nil

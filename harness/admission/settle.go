@@ -1,9 +1,9 @@
 package admission
 
-// Settle accounts for a request that an earlier process of the run was admitted for
-// and whose recorded reply is given: the reservation of that ID, if it was left open
-// and counts at its worst, comes to what the reply reports, or to nothing if that is a
-// refusal that cannot have been billed. It does nothing for the empty ID.
+// Settle accounts for a request that an earlier process of the run sent, given its recorded
+// reply. If the reservation of that ID is still open, its spending becomes the reply's
+// report, or zero for a refusal that cannot have been billed. It does nothing for the empty
+// ID.
 func (l *Lane) Settle(id string, r Result) {
 	c := l.control
 	if c.options.Log == nil || id == "" {

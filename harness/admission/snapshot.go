@@ -14,31 +14,31 @@ type Snapshot struct {
 	Providers []ProviderState
 }
 
-// State is what is spent and going on.
+// State is the spending and the requests in progress.
 type State struct {
 	Spent, Reserved Spend
 	// InFlight and Waiting count requests.
 	InFlight, Waiting int
 }
 
-// ProviderState is that of a provider.
+// ProviderState is the state of a provider.
 type ProviderState struct {
 	Provider string
 	State
-	// Lanes are its keys, by number.
+	// Lanes are the provider's keys, by number.
 	Lanes []LaneState
 }
 
-// LaneState is that of one key of a provider.
+// LaneState is the state of one key of a provider.
 type LaneState struct {
 	// Lane and Limit are as in Change.
 	Lane, Limit       int
 	InFlight, Waiting int
-	// Paused is when it goes on; zero if it is not paused.
+	// Paused is the end of the pause; zero if the lane is not paused.
 	Paused time.Time
 }
 
-// Snapshot returns the state at this moment.
+// Snapshot returns the current state.
 func (c *Control) Snapshot() Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,11 +8,10 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// kind is what a limit that replies state counts.
+// kind is the quantity that a stated limit counts.
 type kind int
 
-// The kinds. OpenAI counts the most tokens that a request can come to, Anthropic those
-// that it comes to.
+// OpenAI counts the maximum tokens of a request, Anthropic the actual ones.
 const (
 	ofRequests kind = iota
 	ofMost          // input and max_tokens
@@ -22,7 +21,7 @@ const (
 	kinds
 )
 
-// amounts are what a request takes, by kind.
+// amounts are a request's amounts by kind.
 type amounts [kinds]float64
 
 func (a amounts) times(f float64) amounts {
@@ -39,44 +38,44 @@ func (a amounts) plus(b amounts) amounts {
 	return a
 }
 
-// stated is what the headers of replies say of a lane's limits. It holds for
-// maxPause.
+// stated is a lane's limits from the headers of replies, valid for maxPause.
 type stated struct {
 	until time.Time
-	// refills are limits that refill all the time, by kind.
+	// refills are continuously refilling limits, by kind.
 	refills [kinds]refill
-	// Of limits that are full again at the end of a window: nothing is sent before
-	// stop, and until spread ends requests are gap apart, the next one goes at next.
+	// These are for limits that are restored at the end of a window: no request is sent before
+	// stop, and until spread ends requests are gap apart, with the next one at next.
 	gap                time.Duration
 	stop, spread, next time.Time
-	// output is a moving average of what replies use; typical one of what requests
-	// need.
+	// output is a moving average of the output of replies; typical is one of the needs of
+	// requests.
 	output  float64
 	typical amounts
-	// announced is until when a Change has said so.
+	// announced is the end of the slowdown that a Change has reported.
 	announced time.Time
 }
 
-// refill is a limit that refills all the time.
+// refill is a limit that refills continuously.
 type refill struct {
 	bucket
-	// left and reset are what the latest request's reply said, seen and full the most
-	// that was left by a reply, and how long it took from there until the limit was full.
+	// left and reset are from the latest request's reply; seen and full are the largest rest
+	// in any reply and the time from then until the limit was full.
 	left, seen  float64
 	reset, full time.Duration
 }
 
-// margin is how much more of a limit than a request needs is waited for: requests do
-// not arrive as evenly spaced as they were sent. As it is not taken, it costs no rate.
+// margin is the factor by which a limit must exceed a request's need, because requests do
+// not arrive as evenly as they were sent. It is not consumed, so it does not lower the
+// rate.
 const margin = 1.05
 
-// need is what a request needs.
+// need returns a request's amounts.
 func (s *stated) need(input, most float64) amounts {
 	return amounts{1, most, input, s.output, input + s.output}
 }
 
-// slowed returns until when the lane is slowed down for requests like one that needs
-// so much, and how far apart they are, which is 0 while nothing is sent at all.
+// slowed returns the end of the slowdown for requests with such a need, and the gap between
+// them, which is 0 while none is sent.
 func (s *stated) slowed(need amounts, now time.Time) (until time.Time, gap time.Duration) {
 	if now.Before(s.stop) {
 		return s.stop, 0
@@ -94,7 +93,7 @@ func (s *stated) slowed(need amounts, now time.Time) (until time.Time, gap time.
 	return until, gap
 }
 
-// learn takes what a reply used.
+// learn adds the usage of a reply.
 func (s *stated) learn(u providers.Usage) {
 	used := float64(max(0, u.Output+u.Reasoning))
 	if s.output == 0 {
@@ -103,7 +102,7 @@ func (s *stated) learn(u providers.Usage) {
 	s.output += (used - s.output) / 8
 }
 
-// wait is how long it takes until a request can go.
+// wait is the time until a request can be sent.
 func (s *stated) wait(need amounts, now time.Time) time.Duration {
 	if !now.Before(s.until) {
 		return 0
@@ -122,14 +121,14 @@ func (s *stated) wait(need amounts, now time.Time) time.Duration {
 	return min(wait, s.until.Sub(now))
 }
 
-// take takes what a request needs; negative amounts give it back.
+// take subtracts a request's need; negative amounts return it.
 func (s *stated) take(need amounts, now time.Time) {
 	for k := range s.refills {
 		s.refills[k].take(need[k], now)
 	}
 }
 
-// took takes what a request needs that is sent.
+// took subtracts the need of a request that is sent.
 func (s *stated) took(need amounts, now time.Time) {
 	s.take(need, now)
 	for k := range need {
@@ -143,19 +142,19 @@ func (s *stated) took(need amounts, now time.Time) {
 	}
 }
 
-// see takes what any reply says of a limit that refills.
+// see applies any reply's allowance of a refilling limit.
 func (s *stated) see(a allowance, need float64) {
 	r := &s.refills[a.kind]
 	if r.full == 0 || a.left > r.seen {
 		r.seen, r.full = a.left, a.reset
 	}
-	// Without a stated limit it is the most that was ever left, and what was taken of it.
+	// Without a stated limit, the size is the largest rest ever seen plus what was taken.
 	r.size = cmp.Or(a.limit, max(r.size, a.left+need))
 	r.paceBy(need)
 }
 
-// state takes what the reply to the latest request says of it, when that was sent.
-// later is what was sent since and is in flight.
+// state applies the allowance in the reply to the latest request, sent at sent. later is
+// the need of the requests sent since then that are in flight.
 func (s *stated) state(a allowance, need, later float64, sent, now time.Time) {
 	r := &s.refills[a.kind]
 	r.left, r.reset, r.at = a.left, a.reset, now
@@ -163,11 +162,11 @@ func (s *stated) state(a allowance, need, later float64, sent, now time.Time) {
 	r.level = min(r.size, a.left+r.rate*max(0, now.Sub(sent).Seconds())) - later
 }
 
-// paceBy works out how fast a limit refills. It may be stated larger than the bucket
-// is that is behind it: then what other replies said tells how fast that refills.
+// paceBy computes how fast a limit refills. The stated limit may be larger than the actual
+// bucket; then other replies determine the rate.
 func (r *refill) paceBy(need float64) {
 	if r.left >= r.size || r.reset == 0 {
-		r.rate = r.size // nothing is missing: it is as good as full
+		r.rate = r.size // full for this purpose
 		return
 	}
 	r.rate = (r.size - r.left) / r.reset.Seconds()
@@ -178,8 +177,8 @@ func (r *refill) paceBy(need float64) {
 	}
 }
 
-// overrule takes advice on when to come back, which outranks what headers say: there
-// will be enough for a request then.
+// overrule applies a Retry-After, which takes precedence over headers: afterwards there is
+// enough for a request.
 func (s *stated) overrule(need amounts, advice time.Duration, now time.Time) {
 	s.stop, s.spread, s.gap = time.Time{}, time.Time{}, 0
 	for k := range s.refills {

@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// Bounds of a cassette. One beyond them is neither written nor read.
+// These are the bounds of a cassette. Larger ones are neither written nor read.
 const (
 	MaxBytes        = 64 << 20 // of a file, and of a body
 	MaxInteractions = 10_000
@@ -34,7 +34,7 @@ type BodyRead struct {
 	Micros int64
 }
 
-// Interaction is a go-vcr interaction and what cupel keeps beside it.
+// Interaction is a go-vcr interaction with cupel's additions.
 type Interaction struct {
 	Request  govcr.Request
 	Response govcr.Response
@@ -42,12 +42,12 @@ type Interaction struct {
 	Digest string
 	// FirstByte is the time from sending to the first byte of the body.
 	FirstByte time.Duration
-	// Reads hold the body, in order.
+	// Reads are the reads of the body, in order.
 	Reads []BodyRead
-	// ClosedEarly says that the body was closed before its end came.
+	// ClosedEarly is set if the body was closed before its end.
 	ClosedEarly bool
-	// Failure is what the transport said when it failed, before the response if
-	// there is no status, after its body otherwise; empty if it did not.
+	// Failure is the transport's error, before the response if there is no status, otherwise
+	// after its body; empty if it did not fail.
 	Failure  string
 	TimedOut bool
 }
@@ -60,7 +60,7 @@ type Data struct {
 	Digest string
 }
 
-// Check says what makes a cassette unfit for replay.
+// Check returns an error if a cassette cannot be replayed.
 func (t *Data) Check() error {
 	if n := len(t.Interactions); n > MaxInteractions {
 		return fmt.Errorf("%d interactions, at most %d are read", n, MaxInteractions)
@@ -76,7 +76,7 @@ func (t *Data) Check() error {
 	return nil
 }
 
-// Check says what makes an interaction unfit for replay.
+// Check returns an error if an interaction cannot be replayed.
 func (it *Interaction) Check() error {
 	if it.Request.Method == "" || it.Request.URL == "" {
 		return errors.New("no request method or url")
@@ -112,8 +112,8 @@ func readBytes(reads []BodyRead) int {
 	return sum
 }
 
-// adopt fills in what an interaction of another tool lacks: the body comes as
-// one read at its recorded duration.
+// adopt fills in what an interaction of another tool lacks: its body becomes one read at
+// its recorded duration.
 func (it *Interaction) adopt() {
 	if u, err := url.Parse(it.Request.URL); err == nil {
 		it.Request.URL = canonical.URL(u)
@@ -130,7 +130,7 @@ func (it *Interaction) adopt() {
 	}
 }
 
-// Request is a request as it is: with its canonical URL, its body unread.
+// Request is a request with its canonical URL and an unparsed body.
 type Request struct{ Method, URL, Body string }
 
 // Raw returns the request, which shares its body.

@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// Decode reads a cassette file. Its errors say what is wrong, not where.
+// Decode reads a cassette file. Its errors describe the problem without the path.
 func Decode(data []byte, allowUnsealed bool) (*Data, error) {
 	content, digest, broken := checksum.Check(data)
 	if broken != nil && (!allowUnsealed || !errors.Is(broken, checksum.ErrNone)) {
@@ -27,14 +27,14 @@ func Decode(data []byte, allowUnsealed bool) (*Data, error) {
 			return nil, err
 		}
 	} else if broken != nil {
-		return nil, broken // our own header: the file was cut
+		return nil, broken // a cupel header without a checksum: the file was cut
 	}
 	t.Digest = digest
 	return t, t.Check()
 }
 
-// yamlFile is a go-vcr cassette of format version 1 or 2 with our additions.
-// What version 2 keeps beyond version 1 is not needed and not read.
+// yamlFile is a go-vcr cassette of format version 1 or 2 with cupel's additions. The
+// additions of version 2 are not needed and not read.
 type yamlFile struct {
 	Version int `yaml:"version"`
 	Cupel   *struct {
@@ -101,8 +101,8 @@ func (it *Interaction) extend(y *yamlExtra) {
 	}
 }
 
-// decodeYAML reads one document without aliases: with them a small file can
-// stand for a huge one.
+// decodeYAML reads one document without aliases, because with them a small file can expand
+// to a huge one.
 func decodeYAML(content []byte, into any) error {
 	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
@@ -123,7 +123,7 @@ func decodeYAML(content []byte, into any) error {
 	return nil
 }
 
-// aliasLine returns the line of the first anchor or alias, 0 without any.
+// aliasLine returns the line of the first anchor or alias; 0 if there is none.
 func aliasLine(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return n.Line

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Bounds of a miss's explanation.
+// These bound a miss's explanation.
 const (
 	maxDiffLines = 12
 	maxTextHunks = 4  // changes shown of one text
@@ -25,8 +25,8 @@ const (
 	maxNesting   = 4 // of JSON in the strings of JSON
 )
 
-// diffRequests says in field terms what changed from a recorded request to the
-// one that was made. Fields of a JSON body stand by their own names.
+// diffRequests lists the changed fields from a recorded request to the new one. Fields of a
+// JSON body appear under their own names.
 func diffRequests(old, now Request) []string {
 	d := &differ{}
 	if old.Method != now.Method {
@@ -42,11 +42,11 @@ func diffRequests(old, now Request) []string {
 type differ struct {
 	lines []string
 	count int
-	// nested is how many strings of JSON the current values are in.
+	// nested is the number of enclosing JSON strings.
 	nested int
 }
 
-// all returns the lines kept and says how many were not.
+// all returns the lines and the number of omitted ones.
 func (d *differ) all() []string {
 	if more := d.count - len(d.lines); more > 0 {
 		return append(d.lines, fmt.Sprintf("… and %d more", more))
@@ -70,7 +70,7 @@ func (d *differ) body(old, now string) {
 		d.value("", a, b)
 	}
 	if d.count == before && canonical.Digest("", "", old) != canonical.Digest("", "", now) {
-		d.text("", old, now) // no JSON, or a difference its values do not show
+		d.text("", old, now) // not JSON, or a difference that its values do not show
 	}
 }
 
@@ -155,8 +155,7 @@ func (d *differ) object(at string, old, now map[string]any) {
 	}
 }
 
-// array aligns equal elements, so that one put in between does not change all
-// that follow.
+// array aligns equal elements, so that an inserted one does not change all that follow.
 func (d *differ) array(at string, old, now []any) {
 	at = cmp.Or(at, "body")
 	for _, h := range hunks(compactAll(old), compactAll(now)) {
@@ -173,8 +172,8 @@ func (d *differ) array(at string, old, now []any) {
 	}
 }
 
-// element is the place of an element; one that says all by its value goes by
-// the name of its list.
+// element is the path of an element; one that is identified by its value uses the name of
+// its list.
 func element(at string, i int, v any) string {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -226,7 +225,7 @@ func (d *differ) text(at, old, now string) {
 	}
 }
 
-// linesChanged says what became of some lines; it counts them from 1.
+// linesChanged describes the changes of some lines, counted from 1.
 func linesChanged(old, now []string, h hunk) string {
 	switch {
 	case len(old) == 0:
@@ -249,8 +248,8 @@ func lineNumbers(from, to int) string {
 	return fmt.Sprintf("lines %d–%d", from+1, to)
 }
 
-// embedded compares two strings that hold a JSON object or array each, as
-// models answer. It is false where that shows no difference.
+// embedded compares two strings that each contain a JSON object or array, as in models'
+// answers. It is false if that shows no difference.
 func (d *differ) embedded(at, old, now string) bool {
 	if at == "" || d.nested == maxNesting || !looksJSON(old) || !looksJSON(now) {
 		return false
@@ -272,7 +271,7 @@ func looksJSON(s string) bool {
 	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
 }
 
-// credentialIn says what credential one of the texts seems to hold, "" for none.
+// credentialIn returns the kind of credential in one of the texts, "" if there is none.
 func credentialIn(texts ...string) string {
 	for _, s := range texts {
 		if kind := (*secrets.Finder)(nil).Find(s); kind != "" {
@@ -282,8 +281,7 @@ func credentialIn(texts ...string) string {
 	return ""
 }
 
-// field is how a member's name continues a path. A name that could be taken for
-// something else is quoted.
+// field appends a member's name to a path. An ambiguous name is quoted.
 func field(at, name string) string {
 	plainName := name != "" && len(name) <= excerptSize
 	for _, c := range name {
@@ -302,7 +300,7 @@ func field(at, name string) string {
 	return "." + name
 }
 
-// place is a path, cut in its middle to a bounded length; the whole body has none.
+// place is a path with its middle cut to a bounded length; empty for the whole body.
 func place(at string) string {
 	if at == "" {
 		return "body"
@@ -322,7 +320,8 @@ func show(v any) string {
 	if s, ok := v.(string); ok {
 		return excerpt(s, 0)
 	}
-	// JSON has its own quotes and escapes: only what a terminal must not see is escaped.
+	// JSON has its own quotes and escapes, so only characters unsafe for a terminal are
+	// escaped.
 	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(excerpt(text, 0))
 	cut := strings.HasSuffix(text, "…")
 	text = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(text, `"`), "…"), `"`)
@@ -332,7 +331,7 @@ func show(v any) string {
 	return text
 }
 
-// excerpt quotes a bounded part of s that holds the byte at at.
+// excerpt quotes a bounded part of s that includes the byte at at.
 func excerpt(s string, at int) string {
 	from, to := 0, len(s)
 	if len(s) > excerptSize {
@@ -350,8 +349,8 @@ func excerpt(s string, at int) string {
 	return q
 }
 
-// runeStart returns where the rune that the byte at i belongs to begins. Text
-// that is no UTF-8 has no such place: it is looked for no further than a rune is long.
+// runeStart returns the start of the rune at byte i. In invalid UTF-8 it searches no
+// further than a rune's length.
 func runeStart(s string, i int) int {
 	for back := range utf8.UTFMax {
 		if i-back <= 0 || i == len(s) || utf8.RuneStart(s[i-back]) {

@@ -17,7 +17,7 @@ import (
 // bodyIndent is the column of a literal body: two beyond its key's.
 const bodyIndent = "      "
 
-// Encode lays a cassette out as a sealed file: the same data, the same bytes.
+// Encode returns a cassette as a sealed file. Equal data gives equal bytes.
 func Encode(t *Data) []byte {
 	w := &writer{}
 	w.put("---\nversion: 1\ncupel:\n  format: 1\n")
@@ -119,9 +119,9 @@ func (w *writer) headers(h http.Header) {
 	}
 }
 
-// body writes a body so that it can be reviewed line by line and read back
-// byte for byte: as a literal block where every character survives one, else
-// quoted with a line per line, and in base64 when it is no text at all.
+// body writes a body so that it can be reviewed line by line and read back byte for byte:
+// as a literal block if every character survives one, otherwise quoted with a line per
+// line, and in base64 if it is not text.
 func (w *writer) body(s string) {
 	switch {
 	case !utf8.ValidString(s):
@@ -137,11 +137,11 @@ func (w *writer) body(s string) {
 	}
 }
 
-// literal writes a block scalar. s holds something besides newlines.
+// literal writes a block scalar. s must contain something besides newlines.
 func (w *writer) literal(s string) {
 	w.put("|")
 	if c := s[0]; c == ' ' || c == '\t' || c == '\n' {
-		w.put("2") // the indentation cannot be told from the first line
+		w.put("2") // otherwise the first line would hide the indentation
 	}
 	switch {
 	case !strings.HasSuffix(s, "\n"):
@@ -159,8 +159,8 @@ func (w *writer) literal(s string) {
 	}
 }
 
-// foldedLines escapes s for double quotes, cut after every newline. A line's
-// leading blank is escaped: unescaped it would be taken for indentation.
+// foldedLines escapes s for double quotes, cut after every newline. It escapes a line's
+// leading blank, which would otherwise be read as indentation.
 func foldedLines(s string) []string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -198,16 +198,15 @@ func escaped(s string) string {
 			b = utf8.AppendRune(b, c)
 		case c < 0x100:
 			b = fmt.Appendf(b, `\x%02X`, c)
-		default: // what is not plain lies in the basic plane
+		default: // other characters are in the basic plane
 			b = fmt.Appendf(b, `\u%04X`, c)
 		}
 	}
 	return string(b)
 }
 
-// printable reports whether every character of s may stand in a YAML file as it
-// is and comes back unchanged. Line breaks other than \n do not: YAML turns
-// them into \n.
+// printable reports whether s is unchanged by YAML. Line breaks other than \n are not,
+// because YAML turns them into \n.
 func printable(s string) bool {
 	for i := 0; i < len(s); {
 		if len(s)-i >= 8 && plainASCII(s[i:i+8]) {
@@ -230,8 +229,8 @@ func printable(s string) bool {
 	return true
 }
 
-// plainASCII reports whether eight bytes are all from ' ' to '~', at once: none has
-// its high bit set, loses it when ' ' is taken off, or gets it by one more.
+// plainASCII reports whether eight bytes are all from ' ' to '~', in parallel: none has its
+// high bit set, loses it if ' ' is subtracted, or gets it if one more is added.
 func plainASCII(s string) bool {
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -239,7 +238,7 @@ func plainASCII(s string) bool {
 	return (x|(x-0x2020202020202020)|(x+0x0101010101010101))&0x8080808080808080 == 0
 }
 
-// plain reports whether c may stand unescaped anywhere in a YAML scalar.
+// plain reports whether c can be unescaped in a YAML scalar.
 func plain(c rune) bool {
 	switch c {
 	case '\u2028', '\u2029', '\uFEFF', '\uFFFE', '\uFFFF':

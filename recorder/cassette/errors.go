@@ -2,7 +2,7 @@ package cassette
 
 import "fmt"
 
-// MissingError says that there is no cassette to replay.
+// MissingError means that the cassette to replay does not exist.
 type MissingError struct {
 	Path    string
 	Command string // records it; may be empty
@@ -12,8 +12,8 @@ func (e *MissingError) Error() string {
 	return "no cassette " + e.Path + advice("record it with", e.Command)
 }
 
-// CorruptError says that a file is no cassette to trust: cut, edited, written
-// by another tool, of an unknown version, or no cassette at all.
+// CorruptError means that a file is not a trusted cassette: cut, edited, written by another
+// tool, of an unknown version, or another kind of file.
 type CorruptError struct {
 	Path   string
 	Reason string
@@ -21,15 +21,15 @@ type CorruptError struct {
 
 func (e *CorruptError) Error() string { return "cassette " + e.Path + ": " + e.Reason }
 
-// SecretError says that a cassette was not written because a credential would
-// have been on it. It never holds the credential.
+// SecretError means that a cassette was not written because it contains a credential. The
+// error never contains the credential.
 type SecretError struct {
 	Path string
 	// Interaction is the index of the exchange, -1 for the cassette's header.
 	Interaction int
-	// Field is where, such as request.url or response.headers.Retry-After.
+	// Field is the location, such as request.url or response.headers.Retry-After.
 	Field string
-	// Kind is what was found, such as "a configured secret".
+	// Kind is the kind of credential, such as "a configured secret".
 	Kind string
 }
 

@@ -9,17 +9,17 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// File names one cassette, and says how to read it.
+// File names one cassette and how to read it.
 type File struct {
-	// FS is the file system that holds it, Dir the folder if FS is nil. What writes
-	// takes Dir. Path is its slash-separated name in either.
+	// FS is its file system, Dir the folder if FS is nil; writers need Dir. Path is its
+	// slash-separated name in either.
 	FS   fs.FS
 	Dir  string
 	Path string
-	// Command is what a person types to record the cassette; errors show it.
+	// Command is the shell command that records the cassette, for errors.
 	Command string
-	// Finder find credentials that must not be on it; nil knows the patterns of
-	// credentials only.
+	// Secrets finds credentials that the cassette must not contain; nil finds only patterns of
+	// credentials.
 	Secrets *secrets.Finder
 	// AllowUnsealed accepts a cassette that go-vcr wrote, which has no checksum.
 	AllowUnsealed bool
@@ -28,7 +28,7 @@ type File struct {
 // OnDisk is the path of the file in Dir.
 func (f File) OnDisk() string { return filepath.Join(f.Dir, filepath.FromSlash(f.Path)) }
 
-// Write replaces the file, and makes its folder.
+// Write replaces the file, and creates its folder.
 func (f File) Write(data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.OnDisk()), 0o777); err != nil {
 		return err

@@ -3,11 +3,11 @@ package cassette
 // maxCells bounds the table in which two lists are compared.
 const maxCells = 1 << 18
 
-// hunk says that old[a:b] became now[c:d].
+// hunk means that old[a:b] became now[c:d].
 type hunk struct{ a, b, c, d int }
 
-// hunks returns where two lists differ, in order: around the longest common
-// subsequence, or as one hunk where that would take too long to find.
+// hunks returns the differences of two lists, in order: around the longest common
+// subsequence, or as one hunk if the search would take too long.
 func hunks(old, now []string) []hunk {
 	start, end := 0, 0
 	for start < min(len(old), len(now)) && old[start] == now[start] {
@@ -44,8 +44,8 @@ func hunks(old, now []string) []hunk {
 	return found
 }
 
-// commonTails holds at [i][j] the length of the longest common subsequence of
-// a[i:] and b[j:].
+// commonTails returns at [i][j] the length of the longest common subsequence of a[i:] and
+// b[j:].
 func commonTails(a, b []string) [][]int32 {
 	cells := make([]int32, (len(a)+1)*(len(b)+1))
 	rows := make([][]int32, len(a)+1)

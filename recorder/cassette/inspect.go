@@ -17,7 +17,7 @@ type Contents struct {
 	// Digest is the SHA-256 hex of the file, Bytes its size.
 	Digest string
 	Bytes  int
-	// Interactions is how many exchanges it holds.
+	// Interactions is the number of exchanges.
 	Interactions int
 
 	data *Data
@@ -37,34 +37,34 @@ func Inspect(f File) (*Contents, error) {
 	return &Contents{f.Path, t.Header, t.Digest, len(data), len(t.Interactions), t}, nil
 }
 
-// Recorded is an exchange as it is on a cassette. All of it is untrusted.
+// Recorded is a recorded exchange. All of it is untrusted.
 type Recorded struct {
 	Method, URL, Request string
-	// Status is 0 where the transport failed before a reply came.
+	// Status is 0 if the transport failed before a reply.
 	Status int
 	Header http.Header
 	Body   string
-	// Failure is what the transport said if it failed in the middle; empty if not.
+	// Failure is the transport's error; empty if it did not fail.
 	Failure string
 }
 
-// Recorded returns the i-th exchange, from 0. Its header is not to be changed.
+// Recorded returns the i-th exchange, from 0. Its header must not be changed.
 func (c *Contents) Recorded(i int) Recorded {
 	it := &c.data.Interactions[i]
 	return Recorded{it.Request.Method, it.Request.URL, it.Request.Body, it.Response.Code, it.Response.Headers, it.Response.Body, it.Failure}
 }
 
-// Difference is one part of two cassettes that differs, and how.
+// Difference is a differing part of two cassettes.
 type Difference struct {
-	// Where is "header", or such as "interaction 3 request".
+	// Where is "header", or for example "interaction 3 request".
 	Where string
-	// Lines are as those of a MissError.
+	// Lines are like those of a MissError.
 	Lines []string
 }
 
-// Diff says in field terms how other differs from c: headers first, then the
-// exchanges in recorded order. Digests, HTTP headers and times are left out;
-// there is at most one Difference for the header and two for each exchange.
+// Diff lists the fields in which other differs from c: headers first, then the exchanges in
+// recorded order. It omits digests, HTTP headers and times; there is at most one Difference
+// for the header and two per exchange.
 func (c *Contents) Diff(other *Contents) []Difference {
 	var all []Difference
 	note := func(where string, lines []string) {
@@ -89,15 +89,14 @@ func (c *Contents) Diff(other *Contents) []Difference {
 	return all
 }
 
-// outline is an exchange in one line.
+// outline describes an exchange in one line.
 func (it *Interaction) outline() string {
 	d := &differ{}
 	d.text("it", "", it.Request.Method+" "+it.Request.URL) // bounded, and without credentials
 	return fmt.Sprintf("%s: %d bytes, status %d", d.lines[0][len(`it: "" → `):], len(it.Request.Body), it.Response.Code)
 }
 
-// diffHeaders compares what two cassettes say of themselves. Of digests it says
-// that they changed.
+// diffHeaders compares the headers of two cassettes. For digests it only reports a change.
 func diffHeaders(old, now Header) []string {
 	d := &differ{}
 	after := now.texts()
@@ -127,7 +126,7 @@ func diffHeaders(old, now Header) []string {
 	return d.all()
 }
 
-// digestNames are those of either header, sorted.
+// digestNames returns the names in any of the headers, sorted.
 func digestNames(headers ...Header) []string {
 	var names []string
 	for _, h := range headers {
@@ -151,10 +150,10 @@ func diffReplies(old, now *Interaction) []string {
 	return d.all()
 }
 
-// FindSecrets looks for credentials in a cassette: for the Secrets of f and for
-// what looks like one. It returns the first find of the header and of every
-// exchange. A file that cannot be read as a cassette is searched as text, and
-// is an error besides. It uses what Inspect does, and Secrets.
+// FindSecrets searches a cassette for the Secrets of f and for patterns of credentials. It
+// returns the first find of the header and of every exchange. A file that is not a readable
+// cassette is searched as text, and an error is returned, too. It uses the same fields as
+// Inspect, and Secrets.
 func FindSecrets(f File) ([]*SecretError, error) {
 	data, err := loadFile(f)
 	if err != nil {
@@ -177,7 +176,7 @@ func FindSecrets(f File) ([]*SecretError, error) {
 			found = append(found, secret)
 		}
 	}
-	if found == nil { // what no field holds, such as a comment
+	if found == nil { // outside every field, such as in a comment
 		if kind := f.Secrets.Find(string(data)); kind != "" {
 			found = append(found, &SecretError{f.Path, -1, "the file's text", kind})
 		}
@@ -185,8 +184,8 @@ func FindSecrets(f File) ([]*SecretError, error) {
 	return found, err
 }
 
-// List returns the paths of the files in a folder that could be cassettes, as a
-// walk finds them; a folder that is not there has none.
+// List returns the paths of the files in a folder that could be cassettes, in walking
+// order; a missing folder has none.
 func List(folder fs.FS) ([]string, error) {
 	var files []string
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {

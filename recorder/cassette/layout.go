@@ -28,13 +28,13 @@ func DecodeContent(content string) (*Data, bool) {
 	return t, !l.bad && l.rest == ""
 }
 
-// layout is what is left to read. Once bad it stays bad.
+// layout is the unread rest. Once bad, it stays bad.
 type layout struct {
 	rest string
 	bad  bool
 }
 
-// has consumes s if it comes next.
+// has consumes s if the rest begins with it.
 func (l *layout) has(s string) bool {
 	rest, ok := strings.CutPrefix(l.rest, s)
 	if ok && !l.bad {
@@ -290,7 +290,7 @@ func (l *layout) quoted() string {
 	return s
 }
 
-// unescape reads on to the closing quote; the first n bytes hold no escape.
+// unescape reads on to the closing quote; the first n bytes have no escape.
 func (l *layout) unescape(n int) string {
 	b := append(make([]byte, 0, 2*n+64), l.rest[:n]...)
 	l.rest = l.rest[n:]
@@ -312,7 +312,7 @@ func (l *layout) unescape(n int) string {
 	}
 }
 
-// escape appends what the escape after a backslash stands for.
+// escape appends the value of the escape after a backslash.
 func (l *layout) escape(b []byte) []byte {
 	if l.rest == "" {
 		l.bad = true
@@ -329,7 +329,7 @@ func (l *layout) escape(b []byte) []byte {
 		return append(b, '\r')
 	case 't':
 		return append(b, '\t')
-	case '\n': // the line goes on below
+	case '\n': // the line continues below
 		l.want(bodyIndent)
 		if strings.HasPrefix(l.rest, " ") || strings.HasPrefix(l.rest, "\t") {
 			l.bad = true

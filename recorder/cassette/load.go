@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// Load reads the cassette that f names. A pack gives it without its YAML.
+// Load reads the cassette that f names. A pack returns it without parsing YAML.
 func Load(f File) (*Data, error) {
 	if p, ok := f.FS.(*Pack); ok {
 		if e := p.entries[f.Path]; e != nil {
@@ -48,7 +48,7 @@ func loadFile(f File) ([]byte, error) {
 	return data, nil
 }
 
-// decodeFile reads a cassette; a *CorruptError says what to do about it.
+// decodeFile reads a cassette; a *CorruptError includes the fix.
 func decodeFile(f File, data []byte) (*Data, error) {
 	t, err := Decode(data, f.AllowUnsealed)
 	if errors.Is(err, checksum.ErrNone) {
@@ -61,18 +61,18 @@ func decodeFile(f File, data []byte) (*Data, error) {
 	return t, nil
 }
 
-// readFile reads a file of at most maxBytes, and one byte more of a larger one.
+// readFile reads a file up to maxBytes, and one byte more of a larger one.
 func readFile(files fs.FS, name string) ([]byte, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read: nothing can be lost
+	defer func() { _ = f.Close() }() // opened only for reading, so closing loses no data
 	size := 0
 	if info, err := f.Stat(); err == nil && info.Size() <= MaxBytes {
 		size = int(info.Size())
 	}
-	data := make([]byte, 0, size+1) // one more: the end of the file needs room to show
+	data := make([]byte, 0, size+1) // one more, to detect the end of the file
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
@@ -88,9 +88,9 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 	}
 }
 
-// FileDigest returns the SHA-256 hex of a cassette's file, as Recorder.Digest
-// does, without looking at what is in it. A Pack knows it. Without the file it
-// is fs.ErrNotExist.
+// FileDigest returns the SHA-256 hex of a cassette's file, like Recorder.Digest, without
+// decoding it. A Pack has it in its index. If the file is missing, the error is
+// fs.ErrNotExist.
 func FileDigest(files fs.FS, path string) (string, error) {
 	if p, ok := files.(*Pack); ok && p.entries[path] != nil {
 		return hex.EncodeToString(p.entries[path].file[:]), nil

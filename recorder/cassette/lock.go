@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// ErrLocked says that another process, or another part of this one, writes to a folder
-// of cassettes.
+// ErrLocked means that another process, or another part of this one, writes to a folder of
+// cassettes.
 var ErrLocked = errors.New("in use by another cupel process")
 
 // Lock takes the kernel's lock of a folder of cassettes until unlock or until the
@@ -52,8 +52,7 @@ func Lock(dir string) (unlock func(), err error) {
 	}, nil
 }
 
-// lockFolder locks the folder that the path names: if one is removed and made again
-// meanwhile, the new one.
+// lockFolder locks the folder at the path; if it is replaced in between, the new one.
 func lockFolder(dir string) (release func(), err error) {
 	for range 100 {
 		release, current, err := openLocked(dir)

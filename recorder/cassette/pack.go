@@ -17,7 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxBase bounds what of a candidate's first cassette the others refer to, in bytes.
+// maxBase bounds the part of a candidate's first cassette that the others refer to, in
+// bytes.
 const maxBase = 1 << 20
 
 // Pack is an archive of cassettes that WritePack made, opened for replay. As
@@ -33,11 +34,11 @@ type Pack struct {
 	scratch sync.Pool // of *packScratch
 }
 
-// packScratch is memory for one block, used over and over.
+// packScratch is reusable memory for one block.
 type packScratch struct{ packed, plain []byte }
 
-// packBase is the first cassette of a candidate: the others' blocks refer to
-// its content. It is read when the first of them is.
+// packBase is the first cassette of a candidate, which the others' blocks refer to. It is
+// read with the first of them.
 type packBase struct {
 	entry   *packEntry
 	once    sync.Once
@@ -45,9 +46,9 @@ type packBase struct {
 	err     error
 }
 
-// OpenPack opens a pack and reads its index, nothing else. A file that was
-// cut or edited, or is no pack, is a *CorruptError, now or when the cassette
-// concerned is read. Close it in the end.
+// OpenPack opens a pack and reads only its index. A file that was cut or edited, or is not
+// a pack, is a *CorruptError, either here or when the affected cassette is read. The caller
+// must call Close.
 func OpenPack(files fs.FS, name string) (*Pack, error) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -76,7 +77,7 @@ func openPack(f fs.File, name string) (*Pack, error) {
 	return p, err
 }
 
-// readPack opens a pack of so many bytes.
+// readPack opens a pack of size bytes.
 func readPack(name string, file io.ReaderAt, size int64) (*Pack, error) {
 	p := &Pack{name: name, file: file}
 	p.scratch.New = func() any { return new(packScratch) }
@@ -90,7 +91,7 @@ func readPack(name string, file io.ReaderAt, size int64) (*Pack, error) {
 	return p, nil
 }
 
-// newDecoder makes a decoder of blocks that refer to base.
+// newDecoder creates a decoder of blocks that refer to base.
 func newDecoder(base []byte) (*zstd.Decoder, error) {
 	o := []zstd.DOption{zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(MaxBytes)}
 	if base != nil {
@@ -133,7 +134,7 @@ func (p *Pack) readIndex(size int64) error {
 	return err
 }
 
-// Close closes the file. No cassette can be read from then on.
+// Close closes the file. Afterwards no cassette can be read.
 func (p *Pack) Close() error { return p.close() }
 
 // Len returns the number of cassettes.
@@ -159,7 +160,7 @@ func (p *Pack) Open(name string) (fs.File, error) {
 	return packFile{bytes.NewReader(data), path.Base(name)}, nil
 }
 
-// read reads a cassette, lean for replay.
+// read reads a cassette; lean omits what replay does not need.
 func (p *Pack) read(e *packEntry, lean bool) (*Data, error) {
 	decoder := p.plain
 	if b := e.base; b != nil {
@@ -195,7 +196,7 @@ func (p *Pack) readBase(b *packBase) {
 	})
 }
 
-// content reads a block and hands what it holds to use, which must not keep it.
+// content passes the decoded content of a block to use, which must not retain it.
 func (p *Pack) content(e *packEntry, decoder *zstd.Decoder, use func([]byte) error) error {
 	s, ok := p.scratch.Get().(*packScratch)
 	if !ok {
@@ -216,7 +217,7 @@ func (p *Pack) content(e *packEntry, decoder *zstd.Decoder, use func([]byte) err
 	return use(content)
 }
 
-// sized returns n bytes, in b if there is room.
+// sized returns n bytes, in b if it is large enough.
 func sized(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -237,19 +238,19 @@ type packFile struct {
 // Close does nothing.
 func (packFile) Close() error { return nil }
 
-// Stat returns the file's own.
+// Stat returns the file itself.
 func (f packFile) Stat() (fs.FileInfo, error) { return f, nil }
 
 // Name is the last part of the path.
 func (f packFile) Name() string { return f.name }
 
-// Mode is that of a file nobody can write.
+// Mode is read-only.
 func (packFile) Mode() fs.FileMode { return 0o444 }
 
-// ModTime is not known.
+// ModTime is unknown, so it is zero.
 func (packFile) ModTime() time.Time { return time.Time{} }
 
-// IsDir says no.
+// IsDir returns false.
 func (packFile) IsDir() bool { return false }
 
 // Sys is nil.

@@ -35,7 +35,7 @@ func (w *packWriter) text(s string) {
 	w.b = append(w.b, s...)
 }
 
-// data appends the interactions: what YAML says of them, without a loss.
+// data appends the interactions without loss.
 func (w *packWriter) data(t *Data) {
 	w.number(int64(len(t.Interactions)))
 	for i := range t.Interactions {
@@ -76,12 +76,12 @@ func (w *packWriter) headers(h http.Header) {
 	}
 }
 
-// packReader is what is left to read. Once bad it stays bad. What it returns
-// are parts of the one text it reads.
+// packReader is the unread rest. Once bad, it stays bad. Its results share the memory of
+// the text.
 type packReader struct {
 	rest string
 	bad  bool
-	lean bool // the headers of requests are left out: nothing is matched by them
+	lean bool // omit the headers of requests, which are not matched
 }
 
 // number reads a number from 0, in its shortest form.
@@ -102,7 +102,7 @@ func (r *packReader) number() int64 {
 	return 0
 }
 
-// count reads how many things follow, of at least so many bytes each.
+// count reads a number of items of at least least bytes each.
 func (r *packReader) count(least int) int {
 	n := r.number()
 	if n > int64(len(r.rest)/least) {
@@ -127,7 +127,7 @@ func (r *packReader) text() string {
 	return s
 }
 
-// small reads a number that fits every int.
+// small reads a number that fits an int on every platform.
 func (r *packReader) small() int {
 	n := r.number()
 	if n > math.MaxInt32 {
@@ -176,14 +176,14 @@ func (r *packReader) interaction(it *Interaction) {
 	it.ClosedEarly, it.TimedOut = r.flag(), r.flag()
 }
 
-// headers reads names in order, so that none comes twice. It returns nil unless
-// they are kept.
+// headers reads names in order, so that duplicates are errors. It returns nil unless keep
+// is set.
 func (r *packReader) headers(keep bool) http.Header {
 	n := r.count(leastHeader)
 	var h http.Header
 	var all []string
 	if keep {
-		h, all = make(http.Header, n), make([]string, 0, n) // one value each, as a rule
+		h, all = make(http.Header, n), make([]string, 0, n) // usually one value each
 	}
 	last := ""
 	for i := range n {

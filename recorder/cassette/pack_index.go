@@ -27,21 +27,21 @@ const maxIndex = 64 << 20
 // leastEntry is the least size of a cassette's entry in the index, in bytes.
 const leastEntry = 8 + 2*sha256.Size
 
-// errForeign says that the file was never a pack, or not whole.
+// errForeign means that the file is not a pack, or is incomplete.
 var errForeign = errors.New("not a pack, or one that was cut")
 
 // packEntry is a cassette's entry in the index.
 type packEntry struct {
 	path   string
 	header Header
-	// offset and length are where its block is, size what it holds.
+	// offset and length locate its block, size is the decoded size.
 	offset, length int64
 	size           int
 	block          [sha256.Size]byte
 	// file is the digest of the YAML file it was made from.
 	file [sha256.Size]byte
-	// base is the first entry of its candidate if its block refers to the
-	// content of that one, else nil.
+	// base is the first entry of its candidate if its block refers to that one's content;
+	// otherwise nil.
 	base *packBase
 }
 
@@ -51,8 +51,8 @@ func candidateOf(path string) string {
 	return name
 }
 
-// encodeIndex lays the index out. Headers that differ in task and trial only
-// are there once.
+// encodeIndex encodes the index. Headers that differ only in task and trial are stored
+// once.
 func encodeIndex(entries []packEntry) []byte {
 	var headers, rows packWriter
 	known := map[string]int64{}
@@ -184,8 +184,7 @@ func footerSum(sizes, index []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// decodeFooter returns the sizes of the index, stored and plain, in a file of
-// so many bytes.
+// decodeFooter returns the sizes of the index, stored and plain, in a file of file bytes.
 func decodeFooter(b []byte, file int64) (stored, size int64, err error) {
 	if len(b) != footerSize || string(b[footerSize-len(packEnd):]) != packEnd {
 		return 0, 0, errForeign

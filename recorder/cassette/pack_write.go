@@ -16,10 +16,10 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// Packed says what a pack holds.
+// Packed describes a pack.
 type Packed struct {
 	Cassettes int
-	// YAML is the size of the cassettes' files, Pack that of the pack, in bytes.
+	// YAML is the size of the cassettes' files, Pack the size of the pack, in bytes.
 	YAML, Pack int64
 }
 
@@ -67,11 +67,11 @@ type packer struct {
 }
 
 func newEncoder(base []byte) (*zstd.Encoder, error) {
-	// One at a time, and no checksum: the index has a better one.
+	// Concurrency is one, and the CRC is off because the index has a better checksum.
 	o := []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedBetterCompression)}
 	if base != nil {
-		// What base has not is little: a code for it saves a sixth of the pack, but
-		// takes more than half of the time of inflating a block.
+		// Text outside base is short: an entropy code saves a sixth of the pack, but takes more
+		// than half of the time to inflate a block.
 		o = append(o, zstd.WithEncoderDictRaw(1, base), zstd.WithNoEntropyCompression(true))
 	}
 	return zstd.NewWriter(nil, o...)
@@ -119,7 +119,7 @@ func (p *packer) add(name string) error {
 			return err
 		}
 	} else if b := p.based.EncodeAll(w.b, nil); len(b) < len(block)/2 {
-		block, e.base = b, p.base // not for less: such a block takes longer to read
+		block, e.base = b, p.base // otherwise the block is slower to read
 	}
 	e.length, e.block = int64(len(block)), sha256.Sum256(block)
 	if _, err := hex.Decode(e.file[:], []byte(t.Digest)); err != nil {
@@ -131,8 +131,7 @@ func (p *packer) add(name string) error {
 	return p.write(block)
 }
 
-// read returns a cassette that a pack can give back unchanged, and the size of
-// its file.
+// read returns a cassette that a pack can reproduce unchanged, and the size of its file.
 func (p *packer) read(name string) (*Data, int64, error) {
 	t, err := Load(File{FS: p.files, Path: name})
 	if err != nil {

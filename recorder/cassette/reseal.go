@@ -50,8 +50,8 @@ func reseal(f File, data []byte) ([]byte, error) {
 	return Seal(f, t)
 }
 
-// reopen reads a cassette to be sealed: a sealed one that was edited keeps its header
-// and has its digests computed again.
+// reopen reads a cassette to be sealed: an edited cupel cassette keeps its header, and its
+// digests are recomputed.
 func reopen(data []byte) (*Data, error) {
 	content := data
 	if i := bytes.LastIndex(data, []byte("\n"+checksum.Key)); i >= 0 && len(data)-(i+1) == checksum.Size {
@@ -66,7 +66,7 @@ func reopen(data []byte) (*Data, error) {
 		it := &t.Interactions[i]
 		first, reads := it.FirstByte, it.Reads
 		it.adopt()
-		if readBytes(reads) == len(it.Response.Body) { // else the body was edited
+		if readBytes(reads) == len(it.Response.Body) { // otherwise the body was edited
 			it.FirstByte, it.Reads = first, reads
 		}
 	}

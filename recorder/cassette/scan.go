@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Seal turns data into a sealed file, and makes sure that it holds no
-// credential (else a *SecretError) and reads back as it was. It uses Path and Secrets of f.
+// Seal encodes data as a sealed file. It checks that the file has no credential (otherwise
+// a *SecretError) and reads back unchanged. It uses Path and Secrets of f.
 func Seal(f File, t *Data) ([]byte, error) {
 	if err := Scan(f, t); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func Seal(f File, t *Data) ([]byte, error) {
 	return data, nil
 }
 
-// Scan looks for credentials in all that would be written of t, with the Secrets of f. It
-// returns a *SecretError for the first.
+// Scan searches everything that would be written of t for credentials, with the Secrets of
+// f. It returns a *SecretError for the first.
 func Scan(f File, t *Data) error {
 	d := f.Secrets
 	h := t.Header
@@ -60,7 +60,7 @@ func Scan(f File, t *Data) error {
 	return findAcross(f, t)
 }
 
-// findIn says which field of an interaction holds what kind of credential.
+// findIn returns the field of an interaction that contains a credential, and its kind.
 func findIn(s *secrets.Finder, it *Interaction) (field, kind string) {
 	for _, f := range []struct{ name, text string }{
 		{"request.url", it.Request.URL}, {"request.method", it.Request.Method},
@@ -81,7 +81,7 @@ func findIn(s *secrets.Finder, it *Interaction) (field, kind string) {
 	return "", ""
 }
 
-// findAcross looks for a credential that is split over several responses: a
+// findAcross searches for a credential that is split over several responses; it returns a
 // *SecretError if there is one.
 func findAcross(f File, t *Data) error {
 	if len(t.Interactions) < 2 {

@@ -16,7 +16,7 @@ func (t *Data) Nearest(req Request) (best int, diff []string) {
 	return best, diff
 }
 
-// similarity weighs the URL double: where a request goes says most.
+// similarity weighs the URL double, because it is the most distinctive part.
 func similarity(a, b Request) float64 {
 	s := 2*overlap(a.URL, b.URL) + overlap(a.Body, b.Body)
 	if a.Method == b.Method {
@@ -25,7 +25,7 @@ func similarity(a, b Request) float64 {
 	return s
 }
 
-// overlap is the share of the longer text that both begin or end with.
+// overlap is the common prefix and suffix as a share of the longer text.
 func overlap(a, b string) float64 {
 	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
 	if longer == 0 {
