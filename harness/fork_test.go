@@ -253,7 +253,7 @@ func TestForkRefuses(t *testing.T) {
 		}, want: "longer than 100 characters"},
 		"no cassette": {fork: harness.Fork{Trial: 3, Turn: 1}, kind: new(*cassette.MissingError),
 			want: "no cassette weak/G09/3.yaml; record it with: cupel run --mode record --suite builtin:counts --task G09 --candidate weak --trials 3"},
-		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*cassette.CorruptError), want: "weak/G09/2.yaml: its seal does not match"},
+		"a cut cassette":     {fork: harness.Fork{Trial: 2, Turn: 1}, kind: new(*cassette.CorruptError), want: "weak/G09/2.yaml: checksum mismatch"},
 		"a foreign cassette": {fork: harness.Fork{Task: "G01", Turn: 1}, kind: new(*recorder.MissError), want: "no recording of this request"},
 		"a new cassette":     {fork: harness.Fork{Turn: 1, CassetteDigest: "00"}, kind: new(*cassette.CorruptError), want: "recorded again since that episode"},
 	} {

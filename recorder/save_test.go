@@ -383,7 +383,7 @@ func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
 			return &http.Response{StatusCode: 0, Header: http.Header{}, Body: http.NoBody}, nil
 		}))
 		ask(t, r, post(t, "https://api.test/", "{}"))
-		require.ErrorContains(t, r.Save(), "response code 0 is no HTTP status")
+		require.ErrorContains(t, r.Save(), "response code 0 is not an HTTP status")
 	})
 }
 

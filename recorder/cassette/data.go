@@ -66,7 +66,7 @@ func (t *Data) Check() error {
 		return fmt.Errorf("%d interactions, at most %d are read", n, MaxInteractions)
 	}
 	if len(t.Interactions) == 0 {
-		return errors.New("it holds no interactions")
+		return errors.New("no interactions")
 	}
 	for i := range t.Interactions {
 		if err := t.Interactions[i].Check(); err != nil {
@@ -82,13 +82,13 @@ func (it *Interaction) Check() error {
 		return errors.New("no request method or url")
 	}
 	if c := it.Response.Code; (c != 0 || it.Failure == "" || it.Response.Body != "") && (c < 100 || c > 999) {
-		return fmt.Errorf("response code %d is no HTTP status", c)
+		return fmt.Errorf("response code %d is not an HTTP status", c)
 	}
 	if len(it.Digest) != 64 {
 		return errors.New("no request digest")
 	}
 	if it.TimedOut && it.Failure == "" || it.ClosedEarly && it.Failure != "" {
-		return errors.New("an end that contradicts itself")
+		return errors.New("timed_out without failed, or closed_early with failed")
 	}
 	if it.Response.Duration < 0 || it.FirstByte < 0 {
 		return errors.New("negative time")

@@ -124,11 +124,11 @@ func (p *Pack) readIndex(size int64) error {
 		return err
 	}
 	if sum := footerSum(footer[:16], index); !bytes.Equal(sum[:], footer[16:16+sha256.Size]) {
-		return errors.New("its index does not match its checksum: it was cut or edited")
+		return errors.New("index checksum mismatch: the pack was truncated or edited")
 	}
 	text, err := p.plain.DecodeAll(index, make([]byte, 0, plain))
 	if err != nil || int64(len(text)) != plain {
-		return errors.New("its index is not what its footer says")
+		return errors.New("index is inconsistent with the footer")
 	}
 	p.entries, err = decodeIndex(string(text), end)
 	return err
@@ -155,7 +155,7 @@ func (p *Pack) Open(name string) (fs.File, error) {
 	}
 	data := Encode(t)
 	if sha256.Sum256(data) != e.file {
-		return nil, p.corrupt(e, "another version of cupel wrote its file")
+		return nil, p.corrupt(e, "its file was written by another version of cupel")
 	}
 	return packFile{bytes.NewReader(data), path.Base(name)}, nil
 }
@@ -176,7 +176,7 @@ func (p *Pack) read(e *packEntry, lean bool) (*Data, error) {
 		r := &packReader{rest: string(content), lean: lean}
 		t.Interactions = r.interactions()
 		if r.bad || r.rest != "" {
-			return p.corrupt(e, "its block is no cassette")
+			return p.corrupt(e, "block is not a cassette")
 		}
 		return nil
 	})
@@ -208,11 +208,11 @@ func (p *Pack) content(e *packEntry, decoder *zstd.Decoder, use func([]byte) err
 		return fmt.Errorf("read cassette %s in pack %s: %w", e.path, p.name, err)
 	}
 	if sha256.Sum256(s.packed) != e.block {
-		return p.corrupt(e, "its block does not match its checksum: the pack was cut or edited")
+		return p.corrupt(e, "block checksum mismatch: the pack was truncated or edited")
 	}
 	content, err := decoder.DecodeAll(s.packed, s.plain[:0:e.size])
 	if err != nil || len(content) != e.size {
-		return p.corrupt(e, "its block is not what the index says")
+		return p.corrupt(e, "block is inconsistent with the index")
 	}
 	return use(content)
 }

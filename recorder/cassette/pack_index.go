@@ -28,7 +28,7 @@ const maxIndex = 64 << 20
 const leastEntry = 8 + 2*sha256.Size
 
 // errForeign means that the file is not a pack, or is incomplete.
-var errForeign = errors.New("not a pack, or one that was cut")
+var errForeign = errors.New("not a pack, or a truncated one")
 
 // packEntry is a cassette's entry in the index.
 type packEntry struct {
@@ -128,7 +128,7 @@ func decodeIndex(text string, end int64) (map[string]*packEntry, error) {
 		e.path = r.text()
 		number := r.number()
 		if number >= int64(len(headers)) || r.bad {
-			return nil, errors.New("its index does not hold together")
+			return nil, errors.New("index is inconsistent")
 		}
 		e.header = headers[number]
 		e.header.Task, e.header.Trial = r.text(), r.small()
@@ -155,7 +155,7 @@ func decodeIndex(text string, end int64) (map[string]*packEntry, error) {
 		entries[e.path] = e
 	}
 	if r.bad || r.rest != "" || offset != end {
-		return nil, errors.New("its index does not hold together")
+		return nil, errors.New("index is inconsistent")
 	}
 	return entries, nil
 }

@@ -278,19 +278,19 @@ func TestPackBoundsWhatItReads(t *testing.T) {
 		edit func(e *packEntry, content *[]byte)
 		want string
 	}{
-		"more than declared": {func(_ *packEntry, c *[]byte) { *c = append(*c, make([]byte, 8<<20)...) }, "not what the index says"},
-		"less than declared": {func(e *packEntry, _ *[]byte) { e.size++ }, "not what the index says"},
+		"more than declared": {func(_ *packEntry, c *[]byte) { *c = append(*c, make([]byte, 8<<20)...) }, "inconsistent with the index"},
+		"less than declared": {func(e *packEntry, _ *[]byte) { e.size++ }, "inconsistent with the index"},
 		"beyond the limit":   {func(e *packEntry, _ *[]byte) { e.size = MaxBytes + 1 }, "larger than a cassette may be"},
 		"beyond the file":    {func(e *packEntry, _ *[]byte) { e.length = 1 << 40 }, "larger than a cassette may be"},
-		"a gap":              {func(e *packEntry, _ *[]byte) { e.length = 3 }, "does not hold together"},
+		"a gap":              {func(e *packEntry, _ *[]byte) { e.length = 3 }, "index is inconsistent"},
 		"its own base":       {func(e *packEntry, _ *[]byte) { e.base = &packBase{} }, "a/1.yaml refers to itself"},
 		"outside":            {func(e *packEntry, _ *[]byte) { e.path = "../1.yaml" }, "out of place"},
-		"no interactions":    {func(e *packEntry, c *[]byte) { *c, e.size = []byte{0}, 1 }, "holds no interactions"},
+		"no interactions":    {func(e *packEntry, c *[]byte) { *c, e.size = []byte{0}, 1 }, "no interactions"},
 		"many interactions": {func(e *packEntry, c *[]byte) {
 			*c = append([]byte{0x91, 0x4e}, make([]byte, 1<<20)...)
 			e.size = len(*c)
-		}, "is no cassette"},
-		"something behind": {func(e *packEntry, c *[]byte) { *c = append(*c, 0); e.size++ }, "is no cassette"},
+		}, "is not a cassette"},
+		"something behind": {func(e *packEntry, c *[]byte) { *c = append(*c, 0); e.size++ }, "is not a cassette"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readAllOf(forged(t, tt.edit))
@@ -311,7 +311,7 @@ func TestWritePackRefuses(t *testing.T) {
 		files fs.FS
 		want  string
 	}{
-		"cut":           {fstest.MapFS{"a/1.yaml": {Data: whole[:len(whole)-9]}}, "cassette a/1.yaml: its seal does not match"},
+		"cut":           {fstest.MapFS{"a/1.yaml": {Data: whole[:len(whole)-9]}}, "cassette a/1.yaml: checksum mismatch"},
 		"foreign":       {fstest.MapFS{"a/1.yaml": {Data: []byte(foreign)}}, "cassette a/1.yaml: not sealed"},
 		"other layout":  {fstest.MapFS{"a/1.yaml": {Data: otherwise}}, "cassette a/1.yaml: it is not laid out as cupel does"},
 		"no cassettes":  {fstest.MapFS{"README.md": {}}, "no *.yaml"},

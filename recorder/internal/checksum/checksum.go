@@ -25,8 +25,8 @@ func Append(data []byte) []byte {
 // Why a file's seal does not hold.
 var (
 	ErrNone    = errors.New("not sealed: written by another tool, or cut")
-	ErrBroken  = errors.New("its seal does not match its content: it was cut or edited")
-	errEndings = errors.New("its seal does not match its content: something turned its line endings into CR LF (in git: *.yaml -text)")
+	ErrBroken  = errors.New("checksum mismatch: the file was truncated or edited")
+	errEndings = errors.New("checksum mismatch: something turned its line endings into CR LF (in git: *.yaml -text)")
 )
 
 // Check checks the seal and returns what it covers, and the SHA-256 hex of
