@@ -244,7 +244,7 @@ func (p *page) judge(log string, err error) error {
 		}
 	}
 	if !ended || err != nil {
-		return fmt.Errorf("%s:%d: the session ended (%v) at: %s\n%s", p.name, p.steps[at].line, err, p.steps[at].text, tail(last))
+		return fmt.Errorf("%s:%d: the session ended (%w) at: %s\n%s", p.name, p.steps[at].line, err, p.steps[at].text, tail(last))
 	}
 	for _, s := range p.steps {
 		if !s.output {

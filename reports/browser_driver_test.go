@@ -37,8 +37,6 @@ func (p *tab) open(path, fragment string) { p.t.Helper(); p.Open(path, fragment)
 
 func (p *tab) visit(address string) { p.t.Helper(); p.Visit(address) }
 
-func (p *tab) try(expression string, into any) error { return p.Try(expression, into) }
-
 func (p *tab) until(format string, args ...any) { p.t.Helper(); p.Until(format, args...) }
 
 func (p *tab) click(selector string) { p.t.Helper(); p.Click(selector) }

@@ -40,7 +40,7 @@ func (f Filter) Select(rows []ledger.Episode) (taken []ledger.Episode, err error
 		return nil, exit.Usage(err)
 	}
 	for _, e := range rows {
-		if !(f.Failed && e.Solved) && Matches(f.Tasks, e.TaskID) && Matches(f.Candidates, e.Candidate) {
+		if (!f.Failed || !e.Solved) && Matches(f.Tasks, e.TaskID) && Matches(f.Candidates, e.Candidate) {
 			taken = append(taken, e)
 		}
 	}

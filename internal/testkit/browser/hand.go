@@ -93,7 +93,7 @@ func (p *Tab) Until(format string, args ...any) {
 	p.T.Helper()
 	expression := filled(format, args)
 	var err error
-	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { //nolint:forbidigo // a browser works in real time
 		var ok bool
 		if err = p.Try(expression, &ok); err == nil && ok {
 			return
@@ -113,7 +113,7 @@ type Target struct {
 func (p *Tab) Click(selector string) {
 	p.T.Helper()
 	at := p.Find(selector)
-	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); { //nolint:forbidigo // a browser works in real time
 		time.Sleep(40 * time.Millisecond) // two frames and more
 		before := at
 		if at = p.Find(selector); at == before && at.Over == "" {
