@@ -48,7 +48,7 @@ func TestComparisonAcrossAChangeOfTheModel(t *testing.T) {
 
 	text := cupel("compare", "previous", "latest", "-o", "-.md")
 	require.Contains(t, text, "The model behind gpt (sim-strong) changed on 20")
-	require.Contains(t, text, "model behind the name")
+	require.Contains(t, text, "Model behind the name")
 	cupel("run", "--mode", "live", "--quiet")
-	require.NotContains(t, cupel("compare", "previous", "latest", "-o", "-.md"), "model behind", "both runs are after the change")
+	require.NotContains(t, cupel("compare", "previous", "latest", "-o", "-.md"), "odel behind", "both runs are after the change")
 }
