@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -44,10 +45,11 @@ func TestLock(t *testing.T) {
 // The lock of another process holds, and ends with the process, killed or not.
 func TestLockOfAnotherProcess(t *testing.T) {
 	if dir := os.Getenv("CUPEL_TEST_LOCK"); dir != "" {
-		_, err := Lock(dir)
+		unlock, err := Lock(dir)
 		require.NoError(t, err)
 		_, _ = os.Stdout.WriteString("locked\n")
-		select {}
+		time.Sleep(time.Minute) // until it is killed; a deadlock would end it by itself
+		unlock()
 	}
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLockOfAnotherProcess$")
