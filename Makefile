@@ -10,12 +10,12 @@ run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
 
 # Tests collect garbage as cupel run does: a fifth of their processor time is less.
-# Packages tested at a time: one more than processors, since the tests of some wait. The
+# Packages tested at a time: two more than processors, since the tests of some wait. The
 # two that take longest come first.
 TESTS    := GOGC=400 $(GO) test
-PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-test: ## all tests: about 3.5 minutes on two cores; what is random is a sample, see long
-	$(TESTS) -p $(PACKAGES) -ldflags=-w ./cmd ./harness ./... # without debug information, which takes a third of linking
+PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+test: ## all tests: about 3 minutes on two cores; what is random is a sample, see long
+	$(TESTS) -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without symbols and debug information, which take a third of linking
 
 docs: ## execute every command that README.md and docs show: about 2 minutes
 	CUPEL_DOCS=1 $(GO) test -count=1 -v -parallel 6 -run 'TestCommands|TestWrongPages' ./docs
