@@ -74,7 +74,7 @@ func ownHost(r *http.Request) bool {
 // write answers with a content.
 func write(w http.ResponseWriter, kind string, content []byte) {
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(content) // nobody is left to tell
+	_, _ = w.Write(content) // the client is gone
 }
 
 const htmlKind = "text/html; charset=utf-8"
@@ -89,7 +89,7 @@ func render(w http.ResponseWriter, status int, name string, v any) {
 	}
 	w.Header().Set("Content-Type", htmlKind)
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // nobody is left to tell
+	_, _ = w.Write(b.Bytes()) // the client is gone
 }
 
 // problemView is a page that says why there is no other.

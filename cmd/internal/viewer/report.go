@@ -103,7 +103,7 @@ func (v *viewer) file(w http.ResponseWriter, id, file string) {
 		w.Header().Set("Content-Security-Policy", reportPolicy)
 		w.Header().Del("Cross-Origin-Resource-Policy") // pages of reports have no origin
 		w.Header().Set("Content-Type", kind)
-		_, _ = io.Copy(w, f) // nobody is left to tell
+		_, _ = io.Copy(w, f) // the client is gone
 	}
 }
 
