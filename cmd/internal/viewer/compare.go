@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// compareView says why there is no comparison, and asks for another.
+// compareView explains why two runs cannot be compared, and asks for others.
 type compareView struct {
 	problemView
 	Baseline, New, Changed string

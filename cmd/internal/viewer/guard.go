@@ -92,7 +92,7 @@ func render(w http.ResponseWriter, status int, name string, v any) {
 	_, _ = w.Write(b.Bytes()) // the client is gone
 }
 
-// problemView is a page that says why there is no other.
+// problemView is a page that explains why the requested page cannot be shown.
 type problemView struct {
 	Title, Text string
 	Lines       []string
