@@ -1,7 +1,7 @@
 // Package atomicfile replaces files in one step: a reader or a crash meets the old
 // content or the new, never a part. While a file is written it has a temporary name
-// of its own, and what a killed process left under such a name is removed by the next
-// write to the same path or by Sweep.
+// of its own, and what a killed process left under such a name is removed by the first
+// write of a process to that folder, or by Sweep.
 package atomicfile
 
 import (
@@ -15,21 +15,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync"
 
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // temporary matches the name of a temporary file, which holds that of the file to be.
-var temporary = regexp.MustCompile(`^\.(.+)\.[A-Z2-7]{10}\.tmp$`)
+var temporary = regexp.MustCompile(`^\..+\.[A-Z2-7]{10}\.tmp$`)
 
 // tempName returns a name that nothing has in the folder of path.
 func tempName(path string) string {
 	dir, base := filepath.Split(path)
-	return filepath.Join(dir, "."+short(base)+"."+rand.Text()[:10]+".tmp")
+	base = base[:min(len(base), 200)] // a file name has at most 255 bytes
+	return filepath.Join(dir, "."+base+"."+rand.Text()[:10]+".tmp")
 }
-
-// short leaves room in a file name, which has at most 255 bytes.
-func short(base string) string { return base[:min(len(base), 200)] }
 
 // File is a file that is being written beside the path it will replace. The kernel's
 // lock on it tells it from what a killed process left.
@@ -39,10 +38,15 @@ type File struct {
 	done bool
 }
 
+// swept are the folders that files were created in.
+var swept sync.Map
+
 // Create begins a file that replaces path on Commit. Its mode is 0666 less the umask.
-// What killed processes left of earlier writes to path is removed.
 func Create(path string) (*File, error) {
-	sweep(filepath.Dir(path), short(filepath.Base(path)))
+	dir := filepath.Dir(path)
+	if _, done := swept.LoadOrStore(dir, true); !done { // once: a folder may have thousands of files
+		Sweep(dir)
+	}
 	for {
 		f, err := os.OpenFile(tempName(path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
@@ -126,7 +130,7 @@ func write(path string, render func(io.Writer) error, commit func(*File) error) 
 		return err
 	}
 	defer f.Abort()
-	b := bufio.NewWriterSize(f, 64<<10)
+	b := bufio.NewWriterSize(f, 16<<10)
 	if err := errors.Join(render(b), b.Flush()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -139,16 +143,11 @@ func WriteBytes(path string, data []byte) error {
 }
 
 // Sweep removes the temporary files that killed processes left in a folder. Those that
-// are being written stay.
-func Sweep(dir string) { sweep(dir, "") }
-
-// sweep removes the leftovers of a file, or of all files without a name. It ignores
-// errors: a leftover does no harm to the new file.
-func sweep(dir, base string) {
+// are being written stay. It ignores errors: a leftover does no harm to a new file.
+func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		m := temporary.FindStringSubmatch(e.Name())
-		if m != nil && (base == "" || m[1] == base) && e.Type().IsRegular() {
+		if temporary.MatchString(e.Name()) && e.Type().IsRegular() {
 			removeLeftover(filepath.Join(dir, e.Name()))
 		}
 	}

@@ -77,7 +77,7 @@ func Start(t *testing.T) *Browser {
 	path := chromium(t)
 	fromUs, toUs := pipe(t), pipe(t)
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--in-process-gpu", "--disable-dev-shm-usage",
-		"--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps",
+		"--disable-extensions", "--process-per-site", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps",
 		"--no-first-run", "--no-startup-window", "--disable-breakpad", "--disable-crash-reporter", "--disable-features=Translate,OptimizationHints,MediaRouter",
 		"--force-color-profile=srgb", "--lang=en-GB", "--remote-debugging-pipe", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"))
 	cmd.ExtraFiles = []*os.File{fromUs.r, toUs.w} // descriptors 3 and 4
