@@ -11,16 +11,16 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// elsewhere are the behaviours of the loop that are held by other tests, and where.
+// elsewhere maps the behaviours of the loop that other tests check to those tests.
 var elsewhere = map[string]string{
 	"B038": "TestContractBehaviours of package agent",
 	"B045": "TestReplyForms of package providers/openai: a wire joins the parts of a message",
 	"B149": "TestContractBehaviours of package agent",
 }
 
-// behaviours are what a real loop's tests assert of reading JSON leniently. Here that
-// is the repair pass, which finds contract-shaped objects: the agent acts on what it
-// finds, and the output is a violation anyway.
+// behaviours are what the tests of an existing agent loop require for reading JSON
+// leniently. In cupel the repair pass does this and finds contract-shaped objects: the
+// agent acts on what it finds, but the output still counts as a violation.
 var behaviours = map[string]struct{ raw, want string }{
 	"B005": {"Here it is:\n```json\n{\"control\":1}\n```\nDone.", `{"control":1}`},
 	"B006": {"```\n{\"control\":1}\n```", `{"control":1}`},
@@ -31,7 +31,7 @@ var behaviours = map[string]struct{ raw, want string }{
 	"B040": {" \n\t", ""},
 	"B041": {`{'control': 'b'}`, `{"control": "b"}`},
 	"B042": {`{'control': true, 'b': false, 'c': null}`, `{"control": true, "b": false, "c": null}`},
-	"B043": {`[1, "x", 2]`, ""}, // an array of one object is that object
+	"B043": {`[1, "x", 2]`, ""}, // an array of one object is read as that object
 	"B044": {`{broken: json}`, ""},
 	"B046": {`{"control":1} and that is all`, `{"control":1}`},
 }
@@ -49,7 +49,8 @@ func TestContractBehaviours(t *testing.T) {
 	}
 }
 
-// TestContractBehavioursAreAll: no row of the conformance data is forgotten.
+// TestContractBehavioursAreAll checks that every row of the conformance data is
+// covered.
 func TestContractBehavioursAreAll(t *testing.T) {
 	got := slices.AppendSeq(slices.Collect(maps.Keys(behaviours)), maps.Keys(elsewhere))
 	require.ElementsMatch(t, testkit.Behaviours(t, "contract"), got)

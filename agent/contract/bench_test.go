@@ -30,9 +30,9 @@ func benchTurn(sentences int) string {
 }`
 }
 
-// BenchmarkJudge names its floor: reading every token of the same bytes with
-// jsontext, which is decoding without any judgement. The set of tools has met the
-// call before: BenchmarkValidate in package tool says what a new one adds.
+// BenchmarkJudge: the floor is reading every token of the same bytes with jsontext,
+// which decodes without a judgement. The set of tools has already validated the call;
+// BenchmarkValidate in package tool measures a new one.
 func BenchmarkJudge(b *testing.B) {
 	tools, turn := countTools(b), benchTurn(5)
 	require.InDelta(b, 600, len(turn), 25, "a typical turn")
@@ -64,7 +64,7 @@ func BenchmarkJudge(b *testing.B) {
 }
 
 // BenchmarkRepair repairs a fenced turn with a comment and a trailing comma, and
-// gives up on the worst of prose. Floor: reading the bytes a dozen times.
+// rejects the slowest prose. Floor: reading the bytes a dozen times.
 func BenchmarkRepair(b *testing.B) {
 	for name, raw := range map[string]string{
 		"fenced": "Here you are:\n```json\n" + strings.Replace(benchTurn(14), "0.84", "0.84, // sure", 1) + "\n```",

@@ -31,8 +31,8 @@ func countTools(t testing.TB) *tool.Set {
 	return tools
 }
 
-// superseded are the rows whose repair the contract decides otherwise by now: they
-// are ambiguous, for this reason.
+// superseded are the rows whose repair the contract now refuses as ambiguous, with the
+// reason.
 var superseded = map[string]string{
 	"V055": "two different turns: which of them is meant cannot be known",
 }
@@ -78,7 +78,7 @@ func conformanceCases(t testing.TB) []conformanceCase {
 
 func checkConformance(t *testing.T, c conformanceCase, tools *tool.Set) {
 	raw := c.Text
-	if c.Kind == "json" && raw[0] == '"' { // a decoded JSON string is text again
+	if c.Kind == "json" && raw[0] == '"' { // the row has the text as a JSON string
 		require.NoError(t, json.Unmarshal([]byte(c.Text), &raw))
 	}
 	got, want := contract.Judge(raw, tools), c.Expect

@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// rough are seeds for the fuzz targets: our own, and the rows of the conformance
-// data where they are present.
+// rough returns seeds for the fuzz targets: our own and, if present, the rows of the
+// conformance data.
 func rough(t testing.TB) []string {
 	out := []string{
 		turn(going, today), turn(done, respond), turn(asking, `{"type":"clarify","message":"?"}`),
@@ -32,8 +32,8 @@ func rough(t testing.TB) []string {
 	return out
 }
 
-// FuzzJudge: judging never panics, its three judgements imply each other, and
-// it says the same of the same text.
+// FuzzJudge checks that judging does not panic, that its three judgements imply each
+// other, and that it is deterministic.
 func FuzzJudge(f *testing.F) {
 	for _, seed := range rough(f) {
 		f.Add(seed)
@@ -44,7 +44,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// checkVerdict holds what is true of every verdict.
+// checkVerdict checks properties of every verdict.
 func checkVerdict(t require.TestingT, raw string, tools *tool.Set) {
 	v := contract.Judge(raw, tools)
 	require.Equal(t, v, contract.Judge(raw, tools))
@@ -63,11 +63,11 @@ func checkVerdict(t require.TestingT, raw string, tools *tool.Set) {
 	checkAllowList(t, raw, v)
 }
 
-// checkAllowList decides by another decoder which tool an output calls: no other
-// than the two declared may be run, and any other is a fatal violation.
+// checkAllowList uses another decoder to find the tool that an output calls. Only the
+// two declared tools may be run; a call of any other is a fatal violation.
 func checkAllowList(t require.TestingT, raw string, v contract.Verdict) {
 	in := json.NewDecoder(strings.NewReader(raw))
-	in.UseNumber() // 1e999 is a number
+	in.UseNumber() // so that 1e999 is a number
 	var object map[string]any
 	if in.Decode(&object) != nil {
 		require.NotEqual(t, contract.RunTool, v.Disposition)
@@ -86,8 +86,8 @@ func checkAllowList(t require.TestingT, raw string, v contract.Verdict) {
 	}
 }
 
-// FuzzRepair: what is repaired is an object, is not repaired again, has no more
-// brackets than were written, and no string or number that was not written.
+// FuzzRepair checks that a repaired text is an object and is not repaired again, and
+// that it has only brackets, strings and numbers that were in the output.
 func FuzzRepair(f *testing.F) {
 	for _, seed := range rough(f) {
 		f.Add(seed)
@@ -138,12 +138,12 @@ func lexemes(t *testing.T, text string) []string {
 	}
 }
 
-// withoutQuoting drops what requoting may change.
+// withoutQuoting removes what a change of quotes can alter.
 func withoutQuoting(text string) string {
 	return strings.NewReplacer(`\`, "", `"`, "", `'`, "").Replace(text)
 }
 
-// isTrimmed says, in words of its own, what a repair may trim before decoding.
+// isTrimmed is an independent list of what a repair may trim before decoding.
 func isTrimmed(r rune) bool {
 	return strings.ContainsRune("\uFEFF\u200B\u200C\u200D\u2060\u0085\u00A0\u1680\u2028\u2029\u202F\u205F\u3000 \t\n\v\f\r", r) || '\u2000' <= r && r <= '\u200A'
 }

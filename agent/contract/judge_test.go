@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 )
 
-// turn writes a contract object around an action, with a sound state update.
+// turn writes a contract object around an action, with a valid state update.
 func turn(control, action string) string {
 	return `{"control":` + control + `,"next_action":` + action + `,"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
 }
@@ -44,7 +44,7 @@ func TestJudgeViolations(t *testing.T) {
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
 	for _, c := range []struct {
 		name, raw string
-		want      []string // a ! marks a fatal one
+		want      []string // a ! marks a fatal violation
 	}{
 		{"trailing text", turn(going, today) + "x", []string{"not_json!"}},
 		{"byte-order mark", "\uFEFF" + turn(going, today), []string{"not_json!"}},
@@ -125,7 +125,7 @@ func TestJudgeTurn(t *testing.T) {
 	half := 0.5
 	require.Equal(t, contract.Turn{
 		Reason: "ok", Type: "tool", Name: "get_counts", Plan: "p", Observation: "o", Confidence: &half,
-		Args: []byte(`{ "label":"angry",  "end_date":"2026-05-07","start_date":"2026-05-01"}`), // byte for byte
+		Args: []byte(`{ "label":"angry",  "end_date":"2026-05-07","start_date":"2026-05-01"}`), // kept byte for byte
 	}, v.Turn)
 
 	v = contract.Judge(turn(done, `{"type":"respond","message":"\ud83d 12\u0000","name":"get_counts","args":{}}`), countTools(t))
@@ -185,8 +185,8 @@ func TestJudgeWithoutTools(t *testing.T) {
 	require.True(t, contract.Judge(turn(done, respond), nil).Valid)
 }
 
-// TestInvisibleMessagesAreBlank has a message of each character of Unicode that draws
-// nothing, as it is and as an escape.
+// TestInvisibleMessagesAreBlank has a message for each invisible character of Unicode,
+// raw and as an escape.
 func TestInvisibleMessagesAreBlank(t *testing.T) {
 	tools := countTools(t)
 	for r := rune(0); r <= unicode.MaxRune; r++ {
@@ -194,7 +194,7 @@ func TestInvisibleMessagesAreBlank(t *testing.T) {
 			continue
 		}
 		var messages []string
-		if r >= ' ' { // a control character cannot stand in JSON
+		if r >= ' ' { // JSON does not allow raw control characters
 			messages = append(messages, string(r)+" "+string(r))
 		}
 		if r <= 0xFFFF {

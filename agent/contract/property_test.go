@@ -12,15 +12,15 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// undeclared are names that look like the declared tools, and names that other
-// languages find on any object.
+// undeclared are names that resemble the declared tools, and names that other languages
+// find on every object.
 var undeclared = []string{
 	"Get_Counts", "get_counts ", "get_counts\u0000", "get\u200b_counts", "getcounts", "get_count", "GET_COUNTS", "ɡet_counts", "today_range\n", "drop_tables", "null",
 	"constructor", "toString", "valueOf", "hasOwnProperty", "__proto__", "isPrototypeOf", "__defineGetter__", "toLocaleString", "propertyIsEnumerable",
 }
 
-// TestJudgeRunsNoUndeclaredTool writes undeclared names in every way that a
-// reader could take for a declared one.
+// TestJudgeRunsNoUndeclaredTool writes undeclared names in every way that a parser
+// could confuse with a declared one.
 func TestJudgeRunsNoUndeclaredTool(t *testing.T) {
 	tools := countTools(t)
 	for _, name := range undeclared {
@@ -40,13 +40,13 @@ func TestJudgeRunsNoUndeclaredTool(t *testing.T) {
 	}
 }
 
-// TestAnyInput judges and repairs tens of thousands of mangled outputs: nothing
-// panics, and what holds of a verdict holds of theirs. The same every time.
+// TestAnyInput judges and repairs tens of thousands of mangled outputs. Nothing panics,
+// every verdict has the properties of checkVerdict, and the results are deterministic.
 func TestAnyInput(t *testing.T) {
 	tools := countTools(t)
 	random := rand.New(rand.NewPCG(4, 2))
 	seeds := rough(t)
-	seeds = slices.DeleteFunc(seeds, func(s string) bool { return len(s) > 2000 }) // the large ones are slow, and rows of their own
+	seeds = slices.DeleteFunc(seeds, func(s string) bool { return len(s) > 2000 }) // the large ones are slow, and are tested as rows elsewhere
 	pieces := append([]string{
 		"{", "}", "[", "]", ",", ":", `"`, "'", `\`, "```", "//", "/*", "*/", "<think>", "</think>", "\uFEFF", "\xff", `\u0000`, `\ud83d`, "1e999", "-0", "null", "True",
 		`"type":"tool"`, `"name":"today_range"`, `"args":{}`, `"control":`, `"next_action":`, strings.Repeat("[", 100), strings.Repeat(`{"a":`, 70),

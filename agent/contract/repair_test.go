@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/contract"
 )
 
-// What counts as a contract-shaped object: any of the three keys is enough.
+// An object with any of the three keys counts as contract-shaped.
 const object = `{"control":1}`
 
 func TestRepair(t *testing.T) {
@@ -18,7 +18,7 @@ func TestRepair(t *testing.T) {
 		name, raw, want string
 		applied         []string
 	}{
-		{"an object stays as it is", " {\"a\":1} \n", " {\"a\":1} \n", nil},
+		{"an object is not changed", " {\"a\":1} \n", " {\"a\":1} \n", nil},
 		{"byte-order mark", "\uFEFF" + object, object, []string{"trim"}},
 		{"zero-width and no-break space", "\u200B\u00A0" + object + "\u2060\u3164", object, []string{"trim"}},
 		{"think block", `<think>maybe {"b":2}?</think>` + "\n" + object, object, []string{"think_tags"}},
@@ -120,7 +120,7 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
-// TestRepairIsAmbiguous: an object and something else that may be one.
+// TestRepairIsAmbiguous has outputs with an object and something else that may be one.
 func TestRepairIsAmbiguous(t *testing.T) {
 	for name, raw := range map[string]string{
 		"two objects":                    object + `{"control":2}`,
@@ -157,8 +157,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestRepairIsLinear feeds the most that is read of what makes naive scanners
-// quadratic; the bound is a hundred times what a linear one takes.
+// TestRepairIsLinear feeds the largest inputs that are read, of forms that make naive
+// scanners quadratic. The bound is a hundred times the time of a linear scanner.
 func TestRepairIsLinear(t *testing.T) {
 	const size = 64 << 10
 	tools := countTools(t)
@@ -189,9 +189,9 @@ func TestRepairIsLinear(t *testing.T) {
 	require.Less(t, time.Since(start), 2*time.Second)
 }
 
-// TestThinkBlocksTakeLinearTime: four times as many think blocks take about four
-// times as long; a quadratic pass takes sixteen times as long. The shortest of many
-// rounds counts, because the machine may be busy.
+// TestThinkBlocksTakeLinearTime checks that four times as many think blocks take about
+// four times as long; a quadratic pass takes sixteen times as long. The shortest of
+// many rounds counts, because the machine may be busy.
 func TestThinkBlocksTakeLinearTime(t *testing.T) {
 	for _, block := range []string{"<think></think>", "<think>{</think>", "<think></thinking>", "</think>", "<think>", `<think>{"</think>`} {
 		n := 60_000 / len(block) / 4

@@ -87,13 +87,13 @@ func TestSchemaOfNoTools(t *testing.T) {
 	require.False(t, fits(s, schemaTurn(`{"type":"tool","name":"t","args":{}}`)))
 }
 
-// TestSchemaEmbeds: references still lead to their targets, data is no schema,
-// and arguments are always an object.
+// TestSchemaEmbeds checks that references still lead to their targets, that data is not
+// read as a schema, and that arguments are always an object.
 func TestSchemaEmbeds(t *testing.T) {
 	for _, test := range []struct {
 		name, schema string
 		fit, misfit  string // arguments
-		same         bool   // Judge refuses the misfit too
+		same         bool   // Judge also refuses the misfit
 	}{
 		{"reference to a definition", `{"type":"object","$defs":{"d":{"type":"integer"}},"properties":{"n":{"$ref":"#/$defs/d"}}}`, `{"n":1}`, `{"n":"x"}`, true},
 		{"reference to the whole", `{"type":"object","properties":{"child":{"$ref":"#"},"n":{"type":"integer"}}}`, `{"child":{"n":1}}`, `{"child":{"n":"x"}}`, true},
@@ -140,8 +140,8 @@ func TestSchemaRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "tool b: ", "every tool is named")
 }
 
-// TestSchemaImpliesTheContract: what fits the schema is a valid turn that can be
-// carried out.
+// TestSchemaImpliesTheContract checks that an output that fits the schema is a valid
+// turn that can be executed.
 func TestSchemaImpliesTheContract(t *testing.T) {
 	tools := countTools(t)
 	text, err := contract.Schema(tools.Specs())
@@ -175,7 +175,8 @@ func TestSchemaImpliesTheContract(t *testing.T) {
 	require.Equal(t, 2*2*1*2*4, fitting, "done, reason, observation, confidence, action")
 }
 
-// BenchmarkSchema builds the schema of two tools. The floor is compiling theirs.
+// BenchmarkSchema builds the schema of two tools. The floor is compiling the schemas of
+// the tools.
 func BenchmarkSchema(b *testing.B) {
 	specs := countTools(b).Specs()
 	b.ReportAllocs()

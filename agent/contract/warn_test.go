@@ -70,7 +70,7 @@ func TestJudgeDates(t *testing.T) {
 		{"2026-04-31", "0000-00-00", []string{"args.start_date:not_a_calendar_date", "args.end_date:not_a_calendar_date"}},
 		{"2026-05-07", "2026-05-01", []string{"args.start_date:after_end_date"}},
 		{"2026-05-07", "2026-04-31", []string{"args.end_date:not_a_calendar_date"}},
-		{"2026-5-32", "tomorrow", nil}, // the pattern's matter
+		{"2026-5-32", "tomorrow", nil}, // the pattern refuses this
 		{"2026/05/32", "20260532--", nil},
 	} {
 		t.Run(c.start+" "+c.end, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestJudgeBoundsWarnings(t *testing.T) {
 	require.Equal(t, contract.Warning{Code: "duplicate_key:.k0", Pointer: "/k0"}, v.Warnings[0])
 }
 
-// Every warning points at what it is about.
+// Every warning has a pointer to its value.
 func TestWarningPointers(t *testing.T) {
 	for raw, want := range map[string]contract.Warning{
 		turn(done, `{"type":"respond","message":"12","args":{"x":1}}`): {Code: "args_ignored_for_respond", Pointer: "/next_action/args"},

@@ -9,8 +9,8 @@ import (
 )
 
 func TestBreaker(t *testing.T) {
-	// Letters, one second apart: f a failed call, s a successful one, P a pause of
-	// 60 seconds; x a call that must be refused. Calls must be allowed.
+	// Each letter is a call, one second apart: f fails, s succeeds, x must be refused;
+	// P is a pause of 60 seconds. All calls except x must be allowed.
 	for _, test := range []struct{ name, calls string }{
 		{"four samples are needed", "fffsx"},
 		{"half is not more than half", "ffss" + "s"},

@@ -60,7 +60,7 @@ func TestDedupe(t *testing.T) {
 	}
 }
 
-// TestDedupeAgainstSlow compares with a list of everything that ever happened.
+// TestDedupeAgainstSlow compares with a list of all events.
 func TestDedupeAgainstSlow(t *testing.T) {
 	type event struct {
 		key           string
@@ -112,8 +112,8 @@ func TestDedupeAgainstSlow(t *testing.T) {
 	})
 }
 
-// TestDedupeIsBounded: what is remembered does not grow with the episode, and the
-// newest results are the ones kept.
+// TestDedupeIsBounded checks that the cache does not grow with the episode, and that it
+// keeps the newest results.
 func TestDedupeIsBounded(t *testing.T) {
 	d := Dedupe[int]{TTL: DedupeTTL}
 	for i := range 5000 {
@@ -139,9 +139,9 @@ func TestDedupeIsBounded(t *testing.T) {
 	require.Equal(t, InFlight, decision, "a call in flight is not forgotten")
 }
 
-// TestDedupeConformance replays the gate and log sequences of the conformance
-// data. A cache serves one run; whether a key is right is tool.Key's business,
-// so names and arguments stand for keys here.
+// TestDedupeConformance replays the gate and log sequences of the conformance data. A
+// cache serves one run. Names and arguments serve as keys here, because package tool
+// tests tool.Key.
 func TestDedupeConformance(t *testing.T) {
 	type expectation struct {
 		OK  bool `json:"ok"`
@@ -184,7 +184,7 @@ func TestDedupeConformance(t *testing.T) {
 						Result  json.RawMessage `json:"tool_result"`
 					}
 					require.NoError(t, json.Unmarshal([]byte(s.Text), &log))
-					// A raw message set to null keeps its bytes; absent, it is nil.
+					// A raw message that is null keeps its bytes; an absent one is nil.
 					cache(log.RunID).Settle(log.Key, string(log.Result), log.Outcome == "ok" && log.Result != nil)
 					continue
 				}

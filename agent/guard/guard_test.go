@@ -23,7 +23,7 @@ func TestBudgets(t *testing.T) {
 		{"time at the cap is over", caps, Used{Elapsed: time.Second}, false, false, true, 0},
 		{"beyond", caps, Used{Steps: 9, ToolCalls: 9, Elapsed: time.Hour}, true, true, true, 0},
 		{"tokens and cost have caps of their own", caps, Used{Tokens: 1 << 40, CostNanoUSD: 1 << 40, TokensUnknown: true, CostUnknown: true}, false, false, false, time.Second},
-		{"zero is no limit", Budgets{}, Used{Steps: 9, ToolCalls: 9, Elapsed: time.Hour}, false, false, false, 0},
+		{"zero means no limit", Budgets{}, Used{Steps: 9, ToolCalls: 9, Elapsed: time.Hour}, false, false, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.Equal(t, test.steps, test.budgets.OutOfSteps(test.used))
@@ -49,7 +49,7 @@ func TestTokenAndCostBudgets(t *testing.T) {
 		{"beyond", caps, Used{Tokens: 1 << 40, CostNanoUSD: 1 << 40}, true, true},
 		{"unknown tokens use up their cap", caps, Used{TokensUnknown: true}, true, false},
 		{"an unknown cost uses up its cap", caps, Used{CostUnknown: true}, false, true},
-		{"zero is no limit, whatever is unknown", Budgets{}, Used{Tokens: 9, CostNanoUSD: 9, TokensUnknown: true, CostUnknown: true}, false, false},
+		{"zero means no limit, also with unknown values", Budgets{}, Used{Tokens: 9, CostNanoUSD: 9, TokensUnknown: true, CostUnknown: true}, false, false},
 		{"steps and time do not count", caps, Used{Steps: 1000, ToolCalls: 1000, Elapsed: time.Hour}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 func TestSpike(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		ms   []int // negative: must be a spike
+		ms   []int // a negative duration must be a spike
 	}{
 		{"too few to tell", []int{10, 10, 10, 10, 60_000}},
 		{"the sixth call can be one", []int{10, 10, 10, 10, 10, -2001}},
 		{"2 s are never one", []int{10, 10, 10, 10, 10, 2000}},
-		{"four times the median is none", []int{1000, 1000, 1000, 1000, 1000, 4000}},
+		{"four times the median is not a spike", []int{1000, 1000, 1000, 1000, 1000, 4000}},
 		{"more is", []int{1000, 1000, 1000, 1000, 1000, -4001}},
 		{"slow tools are slow", []int{9000, 9000, 9000, 9000, 9000, 30_000}},
 		{"the median, not the mean", []int{1000, 1000, 1000, 90_000, 90_000, -4001}},
@@ -42,8 +42,8 @@ func TestSpikeIsPerTool(t *testing.T) {
 	require.True(t, s.Record("fast", time.Minute))
 }
 
-// TestSpikeAgainstSlow compares with a list of everything that ever happened and
-// a median by counting.
+// TestSpikeAgainstSlow compares with a list of all calls and a median that is found by
+// counting.
 func TestSpikeAgainstSlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Spike
@@ -62,8 +62,8 @@ func TestSpikeAgainstSlow(t *testing.T) {
 	})
 }
 
-// slowMedian is the mean of the smallest value that at least half are at most,
-// and the largest that at least half are at least.
+// slowMedian returns the mean of two values: the smallest one that at least half of the
+// values do not exceed, and the largest one that at least half reach.
 func slowMedian(of []time.Duration) time.Duration {
 	var low, high time.Duration = 1 << 62, 0
 	for _, v := range of {

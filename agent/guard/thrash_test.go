@@ -9,8 +9,8 @@ import (
 )
 
 func TestThrash(t *testing.T) {
-	// An upper-case letter is an action that must be thrash; "!" after a letter
-	// says that it fails, "p" is a repeatable tool.
+	// An upper-case letter is an action that must be thrash. A "!" after a letter means
+	// that it fails. "p" is a repeatable tool.
 	for _, test := range []struct{ name, actions string }{
 		{"same twice", "aA"},
 		{"different", "abc"},
@@ -25,7 +25,7 @@ func TestThrash(t *testing.T) {
 		{"a retry is never thrash, even in a cycle", "a!ba!c"},
 		{"polling", "ppppp"},
 		{"polling between hides adjacency only", "apapA"},
-		{"polling is no half of a cycle", "papa"},
+		{"polling does not count as half of a cycle", "papa"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var th Thrash
@@ -63,7 +63,7 @@ func TestThrashRetryIndex(t *testing.T) {
 	require.Equal(t, 1, th.RetryIndex("b"))
 }
 
-// TestThrashIsBounded: what is remembered does not grow with the episode.
+// TestThrashIsBounded checks that the history does not grow with the episode.
 func TestThrashIsBounded(t *testing.T) {
 	var th Thrash
 	for i := range 5000 {
@@ -80,8 +80,8 @@ func TestThrashIsBounded(t *testing.T) {
 	require.False(t, th.Repeats("0", false), "a forgotten one is counted again")
 }
 
-// slowThrash decides from the whole list of actions, rule by rule as the
-// specification words them.
+// slowThrash decides from the list of all actions, with one check for each rule of the
+// specification.
 type slowThrash []slowAction
 
 type slowAction struct {

@@ -8,14 +8,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/agent/external"
 )
 
 // The names of the built-in strategies, as candidates and ledgers have them.
 const (
-	Contract = "contract"
-	Tools    = "tools"
-	Plan     = "plan"
+	Contract     = "contract"
+	Tools        = "tools"
+	Plan         = "plan"
+	Orchestrator = "orchestrator"
+	External     = "external"
 )
+
+// WarnLimited is the warning of an external agent's turn whose request got an output limit.
+const WarnLimited = "proxy.max_output"
 
 // Seed is the default prompt profile. Every strategy accepts the name for its own
 // default.
@@ -31,7 +38,7 @@ type Info struct {
 	Profiles []string
 	// Settings names what it accepts of the settings that not every strategy has: mode,
 	// compress, rescue, rescue_on_contradiction, system, fallback, max_iterations,
-	// final_retries, batch and plan. nil accepts all.
+	// final_retries, batch, plan, orchestrator and external.Fields. nil accepts all.
 	Settings []string
 	// Native reports that models call its tools by the provider's own means.
 	Native bool
@@ -45,13 +52,16 @@ type Info struct {
 	// Cannot names the capabilities, of those that a task may require, that agents of the
 	// strategy lack by its nature.
 	Cannot []string
+	// NoFork says why its episodes cannot be forked; empty if they can.
+	NoFork string
 }
 
-// The capabilities that a task may require of a strategy: to ask the user, and to say
-// that the request cannot be fulfilled.
+// The capabilities that a task may require of a strategy: to ask the user, to say that the
+// request cannot be fulfilled, and to take further messages of the user.
 const (
 	CanAsk    = "ask_user"
 	CanGiveUp = "cannot_proceed"
+	CanThread = "messages"
 )
 
 // builtin are the strategies that are built in.
@@ -60,6 +70,7 @@ var builtin = []Info{
 		Name:     Contract,
 		Profiles: []string{Seed, "schema", "conversation"},
 		Settings: []string{"mode", "rescue", "rescue_on_contradiction", "compress"},
+		Cannot:   []string{CanThread},
 	},
 	{
 		Name:     Tools,
@@ -68,6 +79,7 @@ var builtin = []Info{
 		Native:   true,
 		Validity: "Valid: all calls are of known tools, their arguments are JSON objects that fit, and a final answer has the form asked for.",
 		Steps:    "A step is a model turn, however many calls it makes.",
+		Cannot:   []string{CanThread},
 	},
 	{
 		Name:        Plan,
@@ -78,7 +90,26 @@ var builtin = []Info{
 		Steps:       "A step is a model turn: the planner's, and each one of every plan step and every item of a fan-out.",
 		StepsMissed: "A plan of n steps takes n + 1 turns at least, by its nature.",
 		Clarifies:   "A plan never asks the user, so this is 0 by its nature; a task whose right outcome is a question it cannot solve.",
-		Cannot:      []string{CanAsk, CanGiveUp},
+		Cannot:      []string{CanAsk, CanGiveUp, CanThread},
+	},
+	{
+		Name:        Orchestrator,
+		Profiles:    []string{"native"},
+		Settings:    []string{"system", "fallback", "final_retries", "orchestrator"},
+		Native:      true,
+		Validity:    "Valid: all calls are of known tools that the role may call, their arguments fit, plans and delegations keep their rules, and every id was shown before.",
+		Steps:       "A step is a model turn: the orchestrator's, and each one of every sub-agent.",
+		StepsMissed: "Handing a task to a sub-agent takes at least two turns more than doing it.",
+	},
+	{
+		Name:     External,
+		Profiles: []string{"own"},
+		Settings: external.Fields,
+		Native:   true,
+		Validity: "Valid: all native calls are of known tools, and their arguments are JSON objects that fit. Whether an external agent keeps a contract is not known.",
+		Steps:    "A step is a model request of the agent, however many calls its reply makes.",
+		NoFork:   "an external agent decides in its own process, which cannot continue from a recorded turn",
+		Cannot:   []string{CanThread},
 	},
 }
 
@@ -139,5 +170,6 @@ func (s Info) Lacks(setting string) string {
 			having = append(having, other.Name)
 		}
 	}
-	return "agent " + s.Name + " has no such setting; it is a setting of " + strings.Join(having, " and ")
+	last := having[len(having)-1]
+	return "agent " + s.Name + " has no such setting; it is a setting of " + strings.Replace(strings.Join(having, ", "), ", "+last, " and "+last, 1)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestInfo(t *testing.T) {
-	require.Equal(t, []string{"contract", "tools", "plan"}, Names())
+	require.Equal(t, []string{"contract", "tools", "plan", "orchestrator", "external"}, Names())
 	require.Equal(t, Contract, Of("").Name)
 	for _, name := range Names() {
 		s := Of(name)
@@ -28,7 +28,7 @@ func TestInfo(t *testing.T) {
 	require.Equal(t, Seed, own.DefaultProfile())
 	require.NoError(t, own.CheckProfile("any"))
 	require.Empty(t, own.Lacks("batch"))
-	require.Equal(t, "agent contract has no such setting; it is a setting of tools and plan", Of(Contract).Lacks("system"))
+	require.Equal(t, "agent contract has no such setting; it is a setting of tools, plan and orchestrator", Of(Contract).Lacks("system"))
 }
 
 func TestFaults(t *testing.T) {

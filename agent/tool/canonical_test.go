@@ -79,9 +79,9 @@ func TestCanonicalRefuses(t *testing.T) {
 	}
 }
 
-// FuzzKey: a canonical form is a fixed point, does not depend on the order or
-// spelling of members, keeps every integer's value, and is that of RFC 8785
-// wherever RFC 8785 loses nothing.
+// FuzzKey checks that a canonical form is a fixed point, does not depend on the order
+// or spelling of members, keeps every integer's value, and equals that of RFC 8785 if
+// RFC 8785 loses nothing.
 func FuzzKey(f *testing.F) {
 	for _, seed := range []string{
 		`{"b":1,"a":{"y":[1,{"q":2,"p":1.0}],"x":"\ud83d"}}`, `{"😀":1,"｡":2,"\ud83d":3}`, `{"n":9007199254740993,"m":1e999,"k":-0.0}`,
@@ -98,7 +98,7 @@ func FuzzKey(f *testing.F) {
 		}
 		canonical, _ := strings.CutPrefix(key, "t|")
 		again, err := Canonical([]byte(canonical))
-		if err != nil { // writing out numbers may cross the size limit
+		if err != nil { // numbers in full length can exceed the size limit
 			require.ErrorContains(t, err, "args_too_large")
 			return
 		}
@@ -112,7 +112,7 @@ func FuzzKey(f *testing.F) {
 		require.Equal(t, hash, sameHash)
 
 		original, _, ok := ParseJSON(string(args))
-		if !ok || original.Kind != '{' { // nothing, or null
+		if !ok || original.Kind != '{' { // empty, or null
 			return
 		}
 		sameValue(t, original, tree)
@@ -163,7 +163,7 @@ func quote(s string) string {
 	return out.String() + `"`
 }
 
-// sameValue compares the numbers of two trees whose members may be ordered differently.
+// sameValue compares the numbers of two trees whose members can be in different order.
 func sameValue(t *testing.T, a, b JSON) {
 	require.Equal(t, a.Kind, b.Kind)
 	require.Len(t, b.Members, len(a.Members))
@@ -181,7 +181,7 @@ func sameValue(t *testing.T, a, b JSON) {
 		require.Equal(t, unquote(a.Raw), unquote(b.Raw))
 	case '0':
 		if e := strings.IndexAny(a.Raw, "eE"); e >= 0 && len(a.Raw)-e > 5 {
-			return // too long to calculate with
+			return // too long to compute
 		}
 		x, ok := new(big.Rat).SetString(a.Raw)
 		require.True(t, ok)
@@ -193,7 +193,7 @@ func sameValue(t *testing.T, a, b JSON) {
 	}
 }
 
-// plainNumbers reports whether float64 holds all numbers of v without loss.
+// plainNumbers reports whether float64 represents all numbers of v exactly.
 func plainNumbers(v JSON) bool {
 	if v.Kind == '0' && (len(v.Raw) > 15 || strings.ContainsAny(v.Raw, "eE")) {
 		return false

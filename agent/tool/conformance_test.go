@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 	for _, c := range testkit.Conformance[conformanceCase](t, "contract-cases.jsonl", "fn", "stable_key") {
 		t.Run(c.ID, func(t *testing.T) {
 			call := tool.Call{}
-			call.Name, _ = c.Name.(string) // a name of another type never becomes a call's name
+			call.Name, _ = c.Name.(string) // names of another type are not used
 			if c.Args != nil {
 				call.Args = json.RawMessage(*c.Args)
 			}

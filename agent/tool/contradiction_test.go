@@ -15,7 +15,7 @@ import (
 func TestNewSetRefusesContradictions(t *testing.T) {
 	for _, c := range []struct {
 		name, schema string
-		want         []string // none: the schema is fine
+		want         []string // empty if the schema has no contradiction
 	}{
 		{"required and forbidden", `{"type":"object","properties":{"a":{}},"required":["a","b"],"additionalProperties":false}`,
 			[]string{`/: required names "b", which is not in properties while additionalProperties is false`}},
@@ -65,10 +65,9 @@ func TestNewSetRefusesContradictions(t *testing.T) {
 	}
 }
 
-// TestContradictionsAreReal: a schema for which some arguments are right is
-// never refused for a contradiction at its root. The right arguments are found
-// by trying, against the same schema in a place that is not searched for
-// contradictions.
+// TestContradictionsAreReal checks that a schema that accepts some arguments is not
+// refused for a contradiction at its root. It finds accepted arguments by trying them
+// against the same schema in a place that is not searched for contradictions.
 func TestContradictionsAreReal(t *testing.T) {
 	pool := []string{`{}`, `{"a":1}`, `{"b":1}`, `{"a":1,"b":1}`, `{"a":"x"}`, `{"a":"x","b":2}`, `{"ab":3}`}
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,7 +87,8 @@ func TestContradictionsAreReal(t *testing.T) {
 	})
 }
 
-// FuzzNewSet: any schema text is taken or refused with a reason, always the same.
+// FuzzNewSet checks that any schema text is accepted or refused with a reason, always
+// the same.
 func FuzzNewSet(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"object","properties":{"a":{"type":"string","enum":["x"],"pattern":"^x$"}},"required":["a"],"additionalProperties":false}`,

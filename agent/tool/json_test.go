@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// nested is content inside so many arrays.
+// nested puts content into the given number of nested arrays.
 func nested(depth int, content string) string {
 	return strings.Repeat("[", depth) + content + strings.Repeat("]", depth)
 }
@@ -145,7 +145,7 @@ func TestDuplicates(t *testing.T) {
 		{"none", `{"a":{"a":1},"b":[{"a":1},{"a":2}]}`, nil},
 		{"each name once", `{"a":1,"a":2,"a":3}`, []string{".a"}},
 		{"nested in order", `{"x":{"a":1,"a":2},"l":[0,{"b":1,"b":1}],"x":0}`, []string{".x.a", ".l[1].b", ".x"}},
-		{"escaped alike", `{"label":1,"l\u0061bel":2}`, []string{".label"}},
+		{"equal after unescaping", `{"label":1,"l\u0061bel":2}`, []string{".label"}},
 		{"many members", many + "}", []string{".k0", ".k1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ func TestOnly(t *testing.T) {
 	require.Equal(t, []string{"name:unknown_tool"}, some.Validate(tool.Call{Name: "b"}))
 	require.Equal(t, []string{"args.id:required"}, some.Validate(tool.Call{Name: "a"}))
 	require.Equal(t, []string{"id"}, some.Fields("c"))
-	require.Len(t, all.Specs(), 3, "the whole stays as it is")
+	require.Len(t, all.Specs(), 3, "the full set is not changed")
 	require.Empty(t, all.Only(nil).Specs())
 	var none *tool.Set
 	require.Empty(t, none.Only([]string{"a"}).Specs())

@@ -95,8 +95,8 @@ func TestRefusesArgument(t *testing.T) {
 	}
 }
 
-// FuzzRefusesValueIn: any text is read, and every day of the calendar is accepted in
-// each of its forms.
+// FuzzRefusesValueIn reads any text, and checks that every day of the calendar is
+// accepted in each of its forms.
 func FuzzRefusesValueIn(f *testing.F) {
 	s := refusing(f)
 	f.Add("label=x 2026-02-30", uint16(59))

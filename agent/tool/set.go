@@ -115,3 +115,26 @@ func fields(schema JSON) []string {
 	}
 	return out
 }
+
+// Only returns the Set of those tools that are named, in the order of s; names it
+// does not have are passed over.
+func (s *Set) Only(names []string) *Set {
+	return s.with(&Set{tools: map[string]compiled{}}, func(name string) bool { return slices.Contains(names, name) })
+}
+
+// With returns the Set of the tools of s and, behind them, those of other, which have other
+// names.
+func (s *Set) With(other *Set) *Set {
+	all := func(string) bool { return true }
+	return other.with(s.with(&Set{tools: map[string]compiled{}}, all), all)
+}
+
+// with adds the tools of s that fit to a Set.
+func (s *Set) with(to *Set, fits func(name string) bool) *Set {
+	for _, spec := range s.Specs() {
+		if fits(spec.Name) {
+			to.specs, to.tools[spec.Name] = append(to.specs, spec), s.tools[spec.Name]
+		}
+	}
+	return to
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// spec builds a tool from schema text.
+// spec builds a tool from the text of its schema.
 func spec(name, schema string) tool.Spec {
 	return tool.Spec{Name: name, Schema: json.RawMessage(schema)}
 }

@@ -25,6 +25,12 @@ type Spec struct {
 	// Uncacheable marks a tool whose answer changes by itself (clock readers):
 	// never answered from the dedupe gate, but still subject to thrash detection.
 	Uncacheable bool
+	// Group says what kind of tool it is, by which roles of agents are offered tools: such
+	// as workflow or table-write; empty for none.
+	Group string `json:",omitempty"`
+	// Approval is who decides about its calls unless the suite says otherwise: always, ask
+	// or never; empty means always. Severity is info, warning or destructive.
+	Approval, Severity string `json:",omitempty"`
 }
 
 // Call is one tool call as the model asked for it.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A call is judged the same the second time, and only valid ones are kept, few
-// and short.
+// A repeated call gets the same judgement. Only valid calls are kept, and their number
+// and length are bounded.
 func TestValidCallsAreBounded(t *testing.T) {
 	s, err := NewSet([]Spec{
 		{Name: "f", Schema: json.RawMessage(`{"properties":{"n":{"type":"integer"},"s":{"type":"string"}},"additionalProperties":false}`)},

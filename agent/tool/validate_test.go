@@ -54,7 +54,7 @@ func TestValidate(t *testing.T) {
 		{"number beyond float64", `{"when":"2026","area":"left","seats":1e400}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for range 20 { // the library's own order is random
+			for range 20 { // the library reports errors in random order
 				require.Equal(t, c.want, s.Validate(tool.Call{Name: "book", Args: json.RawMessage(c.args)}))
 			}
 		})
@@ -77,9 +77,9 @@ func TestValidateBoundsErrors(t *testing.T) {
 	require.Equal(t, "args.k31:additional", got[31])
 }
 
-// BenchmarkValidate checks a call that was met before, and one that was not and
-// finds no room to be remembered. Floor of the latter: the schema library alone on
-// decoded arguments, about half of it; of the former: two lookups by text.
+// BenchmarkValidate checks a call that was validated before, and one that was not and
+// finds the cache full. The floor of the first is two lookups by text; the floor of the
+// second is the schema library alone on decoded arguments, about half of the time.
 func BenchmarkValidate(b *testing.B) {
 	s := newSet(b, spec("t", `{"properties":{"a":{"type":"string","pattern":"^\\d{4}$"},"b":{"enum":["x","y"]}},"required":["a"],"additionalProperties":false}`))
 	call := func(year int) tool.Call {
