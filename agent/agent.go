@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
@@ -38,6 +39,9 @@ type Ready struct {
 	DurationSpike bool
 	// Updates describe the strategy's progress, for people. They have no effect.
 	Updates []Update
+	// Background reports that the event started a task in the background, which a message
+	// of the user may wait for.
+	Background bool
 	// Used are the counters after the event.
 	Used guard.Used
 }
@@ -87,6 +91,8 @@ type Params struct {
 	// Memory is what was said before in the same session and fits its bounds, oldest
 	// first.
 	Memory []strategy.Exchange
+	// Thread reports that the user has further messages: the machine listens when it is idle.
+	Thread bool
 	// Fallback reports that a second model may be asked when a call of the first fails.
 	Fallback bool
 	// MaxIterations bounds the turns that call tools, of agent plan those of one
@@ -97,6 +103,7 @@ type Params struct {
 	FinalRetries *int
 	Batch        strategy.Batch
 	Plan         strategy.PlanBounds
+	Orchestrator limits.Bounds
 }
 
 // Judgement is what a strategy made of one model reply. The three booleans

@@ -116,7 +116,7 @@ func (b *batch) finish(m *toolsMachine) {
 	case b.spent != "":
 		f.Status, f.StopReason = Stopped, b.spent
 	case len(m.evidence.replies) > 0:
-		f.Status = AnsweredAfterClarify
+		f.Status = answeredAfterClarify
 	}
 	m.finish(f)
 }

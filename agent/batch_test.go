@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An item is filled into a request that is a template of it; any other request is
-// shown as it is.
+// The item is inserted into a request that is a template; any other request is unchanged.
 func TestItemsFillTheRequest(t *testing.T) {
 	for name, c := range map[string]struct{ request, item, want string }{
 		"the item":         {"How tall is {item}?", `"Alder Point"`, "How tall is Alder Point?"},

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contractBehaviours are those of the loop that its machine shows; those of reading a
-// reply are held in package contract.
+// contractBehaviours are the behaviours of the loop; those of reading a reply are tested in package
+// contract.
 var contractBehaviours = map[string]func(t *testing.T){
 	"B038": func(t *testing.T) { // with a number, and the schema below
 		r := runContract(t, 0, 0)

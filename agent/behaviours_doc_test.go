@@ -8,8 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// TestBehavioursPage: docs/behaviours.md has every behaviour that a strategy does not
-// have.
+// docs/behaviours.md lists every behaviour that a strategy does not have.
 func TestBehavioursPage(t *testing.T) {
 	page := testkit.Doc(t, "behaviours.md")
 	for _, list := range []map[string]string{planElsewhere, toolsElsewhere} {

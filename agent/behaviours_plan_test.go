@@ -26,8 +26,8 @@ var planElsewhere = map[string]string{
 	"B031": "as B029: no tool lists the steps, because each sees only what it depends on",
 }
 
-// planBehaviours are the others, by id. Where cupel does otherwise on purpose, the
-// comment says so, and the test holds what it does.
+// planBehaviours are the others, by id. If cupel differs intentionally, a comment says so and the
+// test checks cupel's behaviour.
 var planBehaviours = map[string]func(t *testing.T){
 	"B001": func(t *testing.T) {
 		p := readValid(t, bareStep("a"), bareStep("b", "a"), bareStep("c", "b", "a"))
@@ -262,7 +262,7 @@ func playPlan(t *testing.T, change func(*Params), replies map[string][]any) (*st
 	return s, m.(*planMachine), f
 }
 
-// feedback is the one message that a text which finishes no step brings.
+// feedback is the message after a text that does not finish a step.
 func feedback(t *testing.T, text string) string {
 	s, m, _ := playPlan(t, nil, map[string][]any{"": {reply("", planCall(summaryStep))}, "a": {text, reply("", finishCall(`{"summary":"s"}`))}})
 	require.JSONEq(t, `{"summary":"s"}`, string(m.results["a"]))
@@ -292,14 +292,14 @@ func succeeded(s *stage) []string {
 	return out
 }
 
-// TestPlanBehaviours holds what the systems that strategy plan is modelled on do.
+// TestPlanBehaviours checks the behaviours of the systems on which strategy plan is modelled.
 func TestPlanBehaviours(t *testing.T) {
 	for _, id := range slices.Sorted(maps.Keys(planBehaviours)) {
 		t.Run(id, planBehaviours[id])
 	}
 }
 
-// TestPlanDiffersWhereItSays holds what the rows say that cupel does otherwise.
+// TestPlanDiffersWhereItSays checks the rows in which cupel differs.
 func TestPlanDiffersWhereItSays(t *testing.T) {
 	_, faults := plan.Read(`{"title":"t","steps":[{"id":"a","instructions":"i","output_schema":"type: object","tools":["search","browse"]}]}`, plan.Known{Tools: []string{"search"}})
 	require.Equal(t, []string{"schema.invalid", "tools.unknown"}, []string{faults[0].Code, faults[1].Code}, "B011, B012")
@@ -309,7 +309,7 @@ func TestPlanDiffersWhereItSays(t *testing.T) {
 	}
 }
 
-// TestEveryPlanBehaviour holds the lists against the rows, where they are available.
+// TestEveryPlanBehaviour compares the lists with the rows, if those are available.
 func TestEveryPlanBehaviour(t *testing.T) {
 	var have []string
 	have = slices.AppendSeq(have, maps.Keys(planBehaviours))

@@ -24,8 +24,8 @@ var toolsElsewhere = map[string]string{
 	"B085": "as B084: an answer is kept as it was given, not with a list of the tools used, which the model would imitate",
 }
 
-// toolsBehaviours are the others, by id. Where cupel does otherwise on purpose, the
-// comment says so, and the test holds what it does.
+// toolsBehaviours are the others, by id. If cupel differs intentionally, a comment says so and the
+// test checks cupel's behaviour.
 var toolsBehaviours = map[string]func(t *testing.T){
 	"B047": func(t *testing.T) {
 		require.Len(t, runTools(t, Params{}, nil).asked, 1)
@@ -143,7 +143,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 		none, err := tool.NewSet(nil)
 		require.NoError(t, err)
 		r := runTools(t, Params{Tools: none}, nil, lookup("x"), lookup("y"), lookup("z"))
-		require.Equal(t, ContractViolation, r.finish.StopReason)
+		require.Equal(t, contractViolation, r.finish.StopReason)
 	},
 	"B075": func(t *testing.T) {
 		const args = `{"q":{"a":[1,null,{"b":"é\n"}],"n":1e2},"z":null}`
@@ -243,7 +243,7 @@ var toolsBehaviours = map[string]func(t *testing.T){
 
 var denied = map[string]tool.Result{"search": {Outcome: tool.Rejected, Code: codeDenied, Message: "the user declined this call; it was not run"}}
 
-// lookups are so many turns that each search for something else.
+// lookups returns n turns with different searches.
 func lookups(n int) []any {
 	var out []any
 	for i := range n {
@@ -252,7 +252,7 @@ func lookups(n int) []any {
 	return out
 }
 
-// stopsAt is why a loop that counts so many iterations asks no model.
+// stopsAt returns the reason why a loop with this number of iterations calls no model.
 func stopsAt(t *testing.T, count, limit int) StopReason {
 	f := &loopBase{}
 	f.take(Started{At: testStart})
@@ -283,7 +283,7 @@ func batchOf(t *testing.T, b strategy.Batch, cause error) *machineRun {
 	return runTools(t, batchParams(b), nil, cause)
 }
 
-// shownCalls are the ids and names of the answers that the last model call shows.
+// shownCalls returns the ids and names of the tool results in the last model call.
 func shownCalls(r *machineRun) []string {
 	var out []string
 	for _, m := range r.answers() {
@@ -300,7 +300,7 @@ func roles(r *machineRun) []string {
 	return out
 }
 
-// refusals are the codes with which calls of one turn are refused, one by one.
+// refusals returns the error codes of the refused calls of one turn, in order.
 func refusals(t *testing.T, limit, calls int) []string {
 	var namesAndArgs []string
 	for i := range calls {
@@ -319,14 +319,14 @@ func refusals(t *testing.T, limit, calls int) []string {
 	return out
 }
 
-// TestToolsBehaviours holds what the tests of real tool-calling agents assert.
+// TestToolsBehaviours checks the assertions of the tests of real tool-calling agents.
 func TestToolsBehaviours(t *testing.T) {
 	for _, id := range slices.Sorted(maps.Keys(toolsBehaviours)) {
 		t.Run(id, toolsBehaviours[id])
 	}
 }
 
-// TestToolsBehavioursAreAll: no row of the conformance data is forgotten.
+// The lists contain every row of the conformance data.
 func TestToolsBehavioursAreAll(t *testing.T) {
 	got := slices.AppendSeq(slices.Collect(maps.Keys(toolsBehaviours)), maps.Keys(toolsElsewhere))
 	require.ElementsMatch(t, testkit.Behaviours(t, "tools"), got)

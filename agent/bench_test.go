@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// BenchmarkStep runs a three-turn episode: two tools, then the answer. The
-// floor is three judged replies and three rendered prompts.
+// BenchmarkStep runs an episode of three turns: two tools, then the answer. The lower bound is
+// judging three replies and rendering three prompts.
 func BenchmarkStep(b *testing.B) {
 	tools := testTools(b)
 	replies := []string{

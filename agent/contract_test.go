@@ -60,8 +60,8 @@ func commandID(c Command) int {
 	return 0
 }
 
-// TestAmbiguousOutputRunsNothing: the agent executes neither of two turns, says why in
-// the turn's violations, and asks again.
+// For an output with two different turns the agent executes neither, reports a violation, and calls
+// the model again.
 func TestAmbiguousOutputRunsNothing(t *testing.T) {
 	m, err := New("contract", Params{Request: "r", Tools: testTools(t)}, nil)
 	require.NoError(t, err)

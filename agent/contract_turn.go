@@ -72,7 +72,7 @@ func (m *contractMachine) modelReplied(r providers.Reply) {
 func (m *contractMachine) violated(fatal []string) {
 	m.violations++
 	if m.violations >= maxConsecutiveViolations || m.kind == turn.KindRescue {
-		m.stop(ContractViolation)
+		m.stop(contractViolation)
 		return
 	}
 	m.observe(sawViolation(m.used.Steps, fatal))

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// longEpisode is an episode of many turns: tool calls that all differ, every
-// tenth a question that the user answers, then the answer.
+// longEpisode is an episode of many turns: different tool calls, a question in every tenth turn, and
+// the answer.
 type longEpisode struct {
 	params  Params
 	replies []string
@@ -67,7 +67,7 @@ func (e *longEpisode) run(t testing.TB) *contractMachine {
 		case AskUser:
 			ready = m.Step(UserReplied{At: at, ID: c.ID, Text: "angry"})
 		case Finish:
-			if c.Status != AnsweredAfterClarify && c.Status != Answered {
+			if c.Status != answeredAfterClarify && c.Status != Answered {
 				t.Fatal(c)
 			}
 			return m.(*contractMachine)
@@ -91,8 +91,8 @@ var benchProfiles = []struct {
 	{"seed", Params{}}, {"schema", Params{Profile: "schema"}}, {"conversation", Params{Profile: "conversation"}}, {"compress", Params{Compress: true}},
 }
 
-// TestLongEpisodesStayFlat: after the first hundred turns no prompt is longer
-// than the longest before, and what is remembered is bounded.
+// After the first hundred turns no prompt is longer than the longest one before, and the memory is
+// bounded.
 func TestLongEpisodesStayFlat(t *testing.T) {
 	for _, profile := range benchProfiles {
 		t.Run(profile.name, func(t *testing.T) {
@@ -117,9 +117,9 @@ func TestLongEpisodesStayFlat(t *testing.T) {
 	}
 }
 
-// BenchmarkEpisode runs whole episodes of 10, 100 and 1,000 turns. ns/turn, B/turn
-// and allocs stay flat as episodes grow. The floor of a turn is judging the output
-// (BenchmarkJudge in package contract) and writing one prompt.
+// BenchmarkEpisode runs episodes of 10, 100 and 1,000 turns. ns/turn, B/turn and allocs must not grow
+// with the length. The lower bound of a turn is judging the output (BenchmarkJudge in package
+// contract) and writing one prompt.
 func BenchmarkEpisode(b *testing.B) {
 	for _, profile := range benchProfiles {
 		for _, turns := range []int{10, 100, 1000} {

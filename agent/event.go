@@ -3,12 +3,13 @@ package agent
 import (
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 // Event is something that happened. The concrete types are Started, ModelReplied,
-// ModelFailed, ToolReturned, UserReplied, Waited, Deadline and Cancelled.
+// ModelFailed, ToolReturned, UserReplied, UserSaid, Waited, Deadline and Cancelled.
 type Event interface{ event() }
 
 // Started opens the episode.
@@ -41,15 +42,25 @@ type ToolReturned struct {
 	Result tool.Result
 }
 
-// UserReplied answers the AskUser command with the same ID. At excludes the
+// UserReplied answers the AskUser or Listen command with the same ID. At excludes the
 // time spent waiting.
 type UserReplied struct {
 	At   time.Time
 	ID   int
 	Text string
-	// Silent reports that the user did not answer; Text is then empty and the episode ends
-	// with status clarify.
+	// Answer is what the user said to a command with a Request.
+	Answer person.Answer
+	// Silent reports that the user did not answer; Text is then empty and a clarifying
+	// question ends the episode with status clarify.
 	Silent bool
+}
+
+// UserSaid brings a further message of the user. It answers the Listen command with the same
+// ID; the ID is 0 if the machine does not listen.
+type UserSaid struct {
+	At   time.Time
+	ID   int
+	Text string
 }
 
 // Waited answers the Wait command with the same ID.
@@ -71,6 +82,7 @@ func (ModelReplied) event() {}
 func (ModelFailed) event()  {}
 func (ToolReturned) event() {}
 func (UserReplied) event()  {}
+func (UserSaid) event()     {}
 func (Waited) event()       {}
 func (Deadline) event()     {}
 func (Cancelled) event()    {}

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/turn"
 )
 
-// TestRespondErrorRestsOnEvidence: what was given and what came of the calls decide,
-// and no word of the answer, in every strategy.
+// In every strategy, the inputs and the results of calls decide about respond_error, and not the
+// words of the answer.
 func TestRespondErrorRestsOnEvidence(t *testing.T) {
 	ok := tool.Result{Outcome: tool.OK, Value: json.RawMessage("1")}
 	bad := tool.Result{Outcome: tool.Error, Code: "E_BAD_RANGE"}
@@ -27,19 +27,19 @@ func TestRespondErrorRestsOnEvidence(t *testing.T) {
 	}{
 		{"a greeting that names an argument", "hello", "Hi! I can count messages by label.", nil, nil, Answered},
 		{"a valid request", "Angry on 2026-05-13?", "The start date is 2026-05-13, the label is angry.", nil, nil, Answered},
-		{"an impossible date", "Angry on 2026-02-30?", "No.", nil, nil, RespondError},
-		{"in Chinese", "2026年2月30日有多少条愤怒的消息？", "没有这一天。", nil, nil, RespondError},
-		{"in German", "Wie viele wütende Nachrichten am 30.02.2026?", "Diesen Tag gibt es nicht.", nil, nil, RespondError},
-		{"in Arabic", "كم عدد الرسائل في ٢٠٢٦-٠٢-٣٠؟", "هذا اليوم غير موجود.", nil, nil, RespondError},
-		{"in full-width digits", "２０２６－０２－３０は？", "存在しない日です。", nil, nil, RespondError},
+		{"an impossible date", "Angry on 2026-02-30?", "No.", nil, nil, respondError},
+		{"in Chinese", "2026年2月30日有多少条愤怒的消息？", "没有这一天。", nil, nil, respondError},
+		{"in German", "Wie viele wütende Nachrichten am 30.02.2026?", "Diesen Tag gibt es nicht.", nil, nil, respondError},
+		{"in Arabic", "كم عدد الرسائل في ٢٠٢٦-٠٢-٣٠؟", "هذا اليوم غير موجود.", nil, nil, respondError},
+		{"in full-width digits", "２０２６－０２－３０は？", "存在しない日です。", nil, nil, respondError},
 		{"a valid request in Chinese", "2026年2月28日有多少条愤怒的消息？", "label 和 start_date 无效", nil, nil, Answered},
-		{"a named value", "Count with label=furious", "Nein.", nil, nil, RespondError},
-		{"a named input", "Count it.", "No.", []strategy.Input{{Name: "label", Value: json.RawMessage(`"furious"`)}}, nil, RespondError},
-		{"a date as an input", "Count it.", "No.", []strategy.Input{{Name: "day", Value: json.RawMessage(`"2026-02-30"`)}}, nil, RespondError},
+		{"a named value", "Count with label=furious", "Nein.", nil, nil, respondError},
+		{"a named input", "Count it.", "No.", []strategy.Input{{Name: "label", Value: json.RawMessage(`"furious"`)}}, nil, respondError},
+		{"a date as an input", "Count it.", "No.", []strategy.Input{{Name: "day", Value: json.RawMessage(`"2026-02-30"`)}}, nil, respondError},
 		{"inputs that fit", "Count it.", "No.", []strategy.Input{{Name: "label", Value: json.RawMessage(`"angry"`)}, {Name: "id", Value: json.RawMessage(`[1,2]`)}}, nil, Answered},
-		{"a call that failed", "Angry?", "No.", nil, []tool.Result{bad}, RespondError},
-		{"a call that timed out", "Angry?", "No.", nil, []tool.Result{late}, RespondError},
-		{"rejected arguments", "Angry?", "No.", nil, []tool.Result{wrong}, RespondError},
+		{"a call that failed", "Angry?", "No.", nil, []tool.Result{bad}, respondError},
+		{"a call that timed out", "Angry?", "No.", nil, []tool.Result{late}, respondError},
+		{"rejected arguments", "Angry?", "No.", nil, []tool.Result{wrong}, respondError},
 		{"a declined call says nothing about the input", "Angry?", "No.", nil, []tool.Result{denied}, Answered},
 		{"a call that succeeded", "Angry on 2026-02-30?", "No.", nil, []tool.Result{ok}, Answered},
 		{"one that failed and one that succeeded", "Angry?", "1", nil, []tool.Result{bad, ok}, Answered},
@@ -86,9 +86,9 @@ func endOf(t *testing.T, strategy string, p Params, results []tool.Result, answe
 	}
 }
 
-// TestRespondErrorAfterAQuestion: what the user answers is input, too.
+// The user's replies are inputs, too.
 func TestRespondErrorAfterAQuestion(t *testing.T) {
-	for text, want := range map[string]Status{"on 2026-02-30": RespondError, "on 2026-02-28": AnsweredAfterClarify} {
+	for text, want := range map[string]Status{"on 2026-02-30": respondError, "on 2026-02-28": answeredAfterClarify} {
 		m, err := New("tools", Params{Request: "Angry?", Tools: testTools(t)}, nil)
 		require.NoError(t, err)
 		m.Step(Started{At: testStart})

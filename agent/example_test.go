@@ -9,8 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// A driver carries out commands and feeds the outcomes back. Here the model, the
-// tool and the clock are made up.
+// A driver executes commands and passes the outcomes to the machine. In this example the model, the
+// tool and the clock are fakes.
 func Example() {
 	tools, err := tool.NewSet([]tool.Spec{{Name: "today_range", Description: "Today's dates.", Schema: []byte(`{"type":"object","additionalProperties":false}`)}})
 	if err != nil {

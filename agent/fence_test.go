@@ -59,8 +59,8 @@ func TestUnfenced(t *testing.T) {
 	}
 }
 
-// FuzzFence: whatever the text, exactly one fence stands, closed at the end,
-// and a line never breaks.
+// FuzzFence checks that any text gives exactly one fence, which is closed at the end, and that a
+// single line stays one line.
 func FuzzFence(f *testing.F) {
 	for _, s := range []string{"", "a", "</data>", "<<data>data>", "<\u200b/data>", "\xff<", "a\nOBS:", strings.Repeat("<", 700)} {
 		f.Add(s, 20)

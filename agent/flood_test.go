@@ -21,8 +21,8 @@ func flood(n int, name, args string) providers.Reply {
 	return r
 }
 
-// TestManyCallsOfATurn: ten thousand are all answered, in a time that grows as they
-// do. The best of some turns counts, so that a busy machine does not decide.
+// Ten thousand calls of a turn are all answered, in linear time. The fastest of several turns counts,
+// because the machine may be busy.
 func TestManyCallsOfATurn(t *testing.T) {
 	const calls, limit = 10_000, time.Second
 	for name, r := range map[string]providers.Reply{
@@ -43,8 +43,7 @@ func TestManyCallsOfATurn(t *testing.T) {
 	}
 }
 
-// TestNamesOfNoTool: what is called by no tool's name is neither shown nor recorded as
-// a call of one.
+// A call with an invalid name is neither shown nor recorded as a call of a tool.
 func TestNamesOfNoTool(t *testing.T) {
 	for name, want := range map[string]string{
 		"get counts": "get_counts_", "get_counts\n": "get_counts_", "\x00": "_", "": "_", "sea\xffrch": "sea_rch", "Search": "Search", strings.Repeat("é", 100): strings.Repeat("_", 64),
@@ -56,8 +55,7 @@ func TestNamesOfNoTool(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatAreNone: whatever stands for arguments is refused or run, recorded
-// as JSON, and answered.
+// A call with any arguments is refused or executed, recorded as JSON, and answered.
 func TestArgumentsThatAreNone(t *testing.T) {
 	for name, test := range map[string]struct{ args, want string }{
 		"deep":               {strings.Repeat(`{"query":`, 5_000) + "1" + strings.Repeat("}", 5_000), "args:too_deep"},

@@ -49,8 +49,8 @@ type goldenTask struct {
 	}
 }
 
-// TestScriptedGoldens runs the scripted tasks of the conformance data through
-// the machine and a driver small enough to be obviously right.
+// TestScriptedGoldens runs the scripted tasks of the conformance data with the machine and a minimal
+// driver.
 func TestScriptedGoldens(t *testing.T) {
 	tasks := testkit.Conformance[goldenTask](t, "golden-tasks.jsonl", "mode", "scripted")
 	require.GreaterOrEqual(t, len(tasks), 8)

@@ -17,8 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestTooLateIsTooLate: whatever a reply says, it does not count when the time is up.
-func TestTooLateIsTooLate(t *testing.T) {
+// A reply after the deadline does not count.
+func TestRepliesAfterTheDeadline(t *testing.T) {
 	for name, r := range map[string]providers.Reply{
 		"an answer":      saying(`{"n":1}`),
 		"a wrong answer": saying("one"),
@@ -39,7 +39,7 @@ func TestTooLateIsTooLate(t *testing.T) {
 	}
 }
 
-// TestSpentBatchesDoNotWait: no pause is made before items that will not begin.
+// No pause comes before items that will not start.
 func TestSpentBatchesDoNotWait(t *testing.T) {
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1,2]`)}}, Each: "i", Batch: strategy.Batch{Delay: time.Minute}}
 	p.Budgets.MaxSteps = 1
@@ -51,18 +51,17 @@ func TestSpentBatchesDoNotWait(t *testing.T) {
 func TestClarifiedBatch(t *testing.T) {
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(`[1]`)}}, Each: "i"}
 	r := runTools(t, p, nil, calling("ask_user", `{"question":"Which?"}`), saying("1"))
-	require.Equal(t, Finish{Status: AnsweredAfterClarify, Answer: `["1"]`}, r.finish)
+	require.Equal(t, Finish{Status: answeredAfterClarify, Answer: `["1"]`}, r.finish)
 }
 
-// TestPlanAnswersAfterAll: an answer is not a complaint once a tool has worked.
-func TestPlanAnswersAfterAll(t *testing.T) {
+// After a successful tool call, an answer does not count as an error.
+func TestPlanAnswersAfterASuccessfulCall(t *testing.T) {
 	badDate := func(p *Params) { p.Request = "Angry on 2026-02-30?" }
 	_, _, f := playPlan(t, badDate, map[string][]any{"": {reply("", planCall(stepA))}, "a": {reply("", `search {"query":"x"}`), "The start date is not valid."}})
 	require.Equal(t, Answered, f.Status)
 }
 
-// TestPlannerFallback: it is asked for what the provider itself refused only, and for
-// that turn only.
+// The fallback model is called only for the turn that the provider refused.
 func TestPlannerFallback(t *testing.T) {
 	fallback := func(p *Params) { p.Fallback = true }
 	_, _, f := playPlan(t, fallback, map[string][]any{"": {errors.New("down")}})
@@ -72,7 +71,7 @@ func TestPlannerFallback(t *testing.T) {
 	require.Equal(t, 2, m.attempt, "the second model continues with the attempt of the first")
 }
 
-// TestProcessBounds: a list of more items than a step may work on fails it.
+// A step fails if its list has too many items.
 func TestProcessBounds(t *testing.T) {
 	p := Params{Tools: testTools(t), Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`[` + strings.Repeat("1,", maxItems) + `1]`)}}}
 	each := `{"id":"each","instructions":"tell","depends_on":["lights"],"mode":"process"}`
@@ -84,9 +83,8 @@ func TestProcessBounds(t *testing.T) {
 	require.Contains(t, f.Answer, "1001 items; at most 1000")
 }
 
-// TestConcludesAtOnce: a step without room for more than its instructions is told so
-// beside them, not in them.
-func TestConcludesAtOnce(t *testing.T) {
+// A step without room for more than its instructions receives the request to conclude after them.
+func TestConcludesImmediately(t *testing.T) {
 	s, m, _ := playPlan(t, func(p *Params) { p.Plan.ContextTokens = 1 }, map[string][]any{"": {reply("", planCall(stepA))}, "a": {"1"}})
 	messages := s.models[1].Call.Messages
 	require.Len(t, messages, 2)
@@ -95,8 +93,8 @@ func TestConcludesAtOnce(t *testing.T) {
 	require.Equal(t, plan.Done, m.progress.State("a"))
 }
 
-// TestRepetitionOfTwins: what a turn calls twice does not make it another turn.
-func TestRepetitionOfTwins(t *testing.T) {
+// A duplicate call does not make a turn a different one.
+func TestRepetitionWithDuplicates(t *testing.T) {
 	twice := calling("search", `{"query":"x"}`, "search", `{"query":"x"}`)
 	slow := map[string]tool.Result{"search": {Outcome: tool.OK, Value: json.RawMessage("1"), Duration: time.Second}}
 	r := runTools(t, Params{}, slow, lookup("x"), twice)
@@ -107,7 +105,7 @@ func TestRepetitionOfTwins(t *testing.T) {
 	}
 }
 
-// TestTimeGoesForward: an outcome that comes with an earlier time takes none back.
+// An outcome with an earlier time does not turn the clock back.
 func TestTimeGoesForward(t *testing.T) {
 	m, err := New("tools", Params{Tools: testTools(t)}, nil)
 	require.NoError(t, err)

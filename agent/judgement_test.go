@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestJudgementSaysWhatWasAskedFor: the calls of a turn, whether anything comes of them.
-func TestJudgementSaysWhatWasAskedFor(t *testing.T) {
+// The judgement has the calls of a turn, executed or not.
+func TestJudgementHasTheCalls(t *testing.T) {
 	turn := func(action string) providers.Reply {
 		return saying(fmt.Sprintf(`{"control":{"done":false,"reason":"ok"},"next_action":%s,"state_update":{"plan":"p","observation":"o","confidence":0.5}}`, action))
 	}
@@ -43,8 +43,32 @@ func TestJudgementSaysWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// TestToolsCycle: turns are compared as a whole, and two of them that alternate are a
-// cycle. The contract's is in testdata.
+// A program that calls a tool again is going in circles, unless the call failed.
+func TestExternalRepeats(t *testing.T) {
+	ok, failed := tool.Result{Outcome: tool.OK, Value: []byte("1")}, tool.Result{Outcome: tool.Timeout, Code: "E_TIMEOUT"}
+	for name, test := range map[string]struct {
+		results []tool.Result
+		want    []bool
+	}{
+		"after a result":         {[]tool.Result{ok, ok}, []bool{false, true}},
+		"after a failure":        {[]tool.Result{failed, ok, ok}, []bool{false, false, true}},
+		"after too many of them": {[]tool.Result{failed, failed, failed, failed}, []bool{false, false, false, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := New("external", Params{Tools: testTools(t)}, nil)
+			require.NoError(t, err)
+			var thrash []bool
+			for _, result := range test.results {
+				thrash = append(thrash, m.Step(ModelReplied{At: testStart, Reply: lookup("a")}).Judgement.Thrash)
+				m.Step(ToolReturned{At: testStart, Result: result})
+			}
+			require.Equal(t, test.want, thrash)
+		})
+	}
+}
+
+// Complete turns are compared, and two alternating ones are a cycle. The test for contract is in
+// testdata.
 func TestToolsCycle(t *testing.T) {
 	for queries, want := range map[string][2]bool{"abab": {true, true}, "aa": {true, false}, "abcb": {false, false}, "abaca": {true, false}} {
 		m, err := New("tools", Params{Tools: testTools(t)}, nil)

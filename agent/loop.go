@@ -71,8 +71,12 @@ type conversationSpec struct {
 	opening []providers.Message
 	// tools are available, and nothing else is run.
 	tools *tool.Set
-	// asks makes ask_user and cannot_proceed available.
-	asks bool
+	// asks makes ask_user and cannot_proceed available, givesUp only the latter.
+	asks, givesUp bool
+	// host is the machine that has several conversations; nil of other strategies. agent is
+	// the name of the conversation there, empty for the main one.
+	host  *orchestratorMachine
+	agent string
 	// final is how it ends with a value; nil: with a text.
 	final *finisher
 	// react selects the ReAct text protocol.
@@ -132,7 +136,9 @@ type loop struct {
 	stall     guard.Stall
 	cache     guard.Dedupe[tool.Result]
 
-	end *ending // nil while it continues
+	end       *ending  // nil while it continues
+	abandoned bool     // its outcomes are no longer of interest
+	pending   []string // what its next turn shows
 }
 
 // newLoop makes a loop that has not started.
@@ -173,7 +179,10 @@ func (t conversationSpec) offer() []providers.Tool {
 		out = append(out, t.final.tool)
 	}
 	if t.asks {
-		out = append(out, askUserTool, cannotProceedTool)
+		out = append(out, askUserTool)
+	}
+	if t.asks || t.givesUp {
+		out = append(out, cannotProceedTool)
 	}
 	return out
 }
@@ -186,7 +195,11 @@ func (l *loop) begin(parent int) {
 
 // take continues with the outcome of a command of the loop's.
 func (l *loop) take(ev Event) {
-	if l.condensing {
+	switch {
+	case l.host != nil && (l.condensing || l.abandoned):
+		l.host.takeAside(l, ev)
+		return
+	case l.condensing:
 		l.condensed(ev)
 		return
 	}
@@ -208,6 +221,9 @@ func (l *loop) next() {
 		l.stop(why)
 		return
 	}
+	if l.host != nil && !l.host.prepareTurn(l) {
+		return
+	}
 	if l.iterations >= l.maxIterations {
 		l.stop(stoppedIterations)
 		return
@@ -226,7 +242,7 @@ func (l *loop) next() {
 	}
 	temperature := l.params.Temperature
 	c := l.Model(CallModel{
-		Parent: l.parent, Role: role, Kind: l.kind, Whom: l.whom, Step: l.step,
+		Parent: l.parent, Role: role, Kind: l.kind, Whom: l.whom, Agent: l.agent, Step: l.step,
 		Call: providers.Call{
 			System: l.system, Messages: slices.Clip(l.messages), Tools: l.native, Choice: choice,
 			MaxTokens: l.params.MaxTokens, Temperature: &temperature, Seed: l.params.Seed,

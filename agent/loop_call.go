@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func (l *loop) prepare(s *slot) {
 	if !json.Valid(args) {
 		args, _ = json.Marshal(clip.Fit(clean(s.call.Args), maxData)) // a string always encodes
 	}
-	s.run = CallTool{Parent: l.parent, Call: tool.Call{Name: s.call.Name, Args: args}}
+	s.run = CallTool{Parent: l.parent, Agent: l.agent, Suspend: l.host != nil, Call: tool.Call{Name: s.call.Name, Args: args}}
 	if len(s.faults) > 0 {
 		return
 	}
@@ -123,7 +124,7 @@ func (l *loop) runTurn() {
 			s.answer(failure(codeOneQuestion, tellOneQuestion), true)
 		default:
 			asked = true
-			c := l.User(AskUser{Parent: l.parent, Question: s.question})
+			c := l.User(AskUser{Parent: l.parent, Question: s.question, Suspend: l.host != nil})
 			l.waiting[c.ID] = s
 			l.issue(c, c.ID, l)
 			continue
@@ -141,13 +142,12 @@ func (l *loop) runCall(i int) {
 	switch {
 	case len(s.faults) > 0:
 		l.prepare(s)
-		code := codeArgs
-		if s.faults[0].Code == violationUnknownTool {
-			code = codeUnknownTool
-		}
+		code := cmp.Or(map[string]string{violationUnknownTool: codeUnknownTool, violationRole: codeNotForRole}[s.faults[0].Code], codeArgs)
 		s.run.Given = &tool.Result{Outcome: tool.Rejected, Code: code, Message: s.faults[0].Detail}
 	case i >= maxCalls:
 		s.run.Given = &tool.Result{Outcome: tool.Rejected, Code: codeBudget, Message: tellTooMany}
+	case l.host.takes(l, s):
+		return
 	default:
 		if l.given(s); s.deferred {
 			return
@@ -208,6 +208,7 @@ func (l *loop) returned(ev ToolReturned) {
 	}
 	l.evidence.called(r)
 	s.answer(shownResult(r))
+	l.host.saw(l, s, r)
 	s.failed, s.ran = isFailure(r), s.run.Given == nil
 	for i := range min(len(l.slots), maxCalls) { // no other is ever deferred
 		if duplicate := &l.slots[i]; duplicate.deferred && duplicate.run.Key == s.run.Key {

@@ -51,8 +51,7 @@ func TestFinalAnswer(t *testing.T) {
 	}
 }
 
-// FuzzFinalAnswer: whatever a model writes is an answer that fits or has a fault, and
-// never both.
+// FuzzFinalAnswer checks that every output is either a matching answer or has a fault.
 func FuzzFinalAnswer(f *testing.F) {
 	for _, s := range append(hostileReplies, `{"n":1}`, `{"output":{"n":1}}`, `[1]`, `{"output":[1,"2"]}`, "```\n[1]\n```") {
 		f.Add(s, true)

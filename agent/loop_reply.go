@@ -116,7 +116,7 @@ func (l *loop) sort(calls []providers.ToolCall, cut bool) []slot {
 		case l.asks && c.Name == askUserTool.Name:
 			s.kind = slotAsk
 			s.question, s.faults = textArg(c.Args, "question")
-		case l.asks && c.Name == cannotProceedTool.Name:
+		case (l.asks || l.givesUp) && c.Name == cannotProceedTool.Name:
 			s.kind = slotGiveUp
 			s.question, s.faults = textArg(c.Args, "reason")
 		default:
@@ -164,6 +164,9 @@ func textArg(args, name string) (string, []fault) {
 func (l *loop) callFaults(c providers.ToolCall) []fault {
 	if l.concluding {
 		return []fault{{violationConclude, tellTooLate}}
+	}
+	if l.host.forbids(l, c.Name) {
+		return []fault{{violationRole, tellRole}}
 	}
 	if !l.tools.Has(c.Name) {
 		return []fault{{violationUnknownTool, tellUnknown(tool.Label(c.Name), l.known())}}

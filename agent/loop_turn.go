@@ -42,11 +42,7 @@ func (l *loop) replied(r providers.Reply) {
 	j := &Judgement{}
 	l.out.Judgement = j
 	l.slots = l.sort(s.calls, cut)
-	for i, c := range s.calls {
-		if l.slots[i].kind == slotTool {
-			j.Asked = append(j.Asked, tool.Call{Name: c.Name, Args: json.RawMessage(c.Args)})
-		}
-	}
+	l.asked(j, s.calls)
 	switch {
 	case len(r.Calls) == 0 && (r.Finish == providers.FinishRefusal || r.Refusal != "" && strings.TrimSpace(text) == ""):
 		l.refused(cmp.Or(clean(r.Refusal), text), j)
@@ -59,12 +55,26 @@ func (l *loop) replied(r providers.Reply) {
 	default:
 		l.answered(r, s.text, cut, j)
 	}
-	j.ValidJSON = !slices.ContainsFunc(j.Violations, notJSON)
-	j.ContractValid = len(j.Violations) == 0
+	l.host.judge(l, j)
+	j.conclude()
 }
 
-// called takes a turn that calls tools.
-func (l *loop) called(r providers.Reply, j *Judgement) {
+// asked lists the calls of tools.
+func (l *loop) asked(j *Judgement, calls []providers.ToolCall) {
+	for i, c := range calls {
+		if l.slots[i].kind == slotTool {
+			j.Asked = append(j.Asked, tool.Call{Name: c.Name, Args: json.RawMessage(c.Args)})
+		}
+	}
+}
+
+// conclude sets what follows from the violations.
+func (j *Judgement) conclude() {
+	j.ValidJSON, j.ContractValid = !slices.ContainsFunc(j.Violations, notJSON), len(j.Violations) == 0
+}
+
+// judgeCalls judges the calls of a turn.
+func (l *loop) judgeCalls(j *Judgement) {
 	for _, s := range l.slots {
 		for _, f := range s.faults {
 			j.Violations = append(j.Violations, f.Code)
@@ -75,6 +85,11 @@ func (l *loop) called(r providers.Reply, j *Judgement) {
 	if j.ActionType = l.actionType(l.slots[0].kind); j.ActionType == typeClarify {
 		j.Reason = reasonNeedClarification
 	}
+}
+
+// called takes a turn that calls tools.
+func (l *loop) called(r providers.Reply, j *Judgement) {
+	l.judgeCalls(j)
 	if l.Budgets.OutOfTime(l.Used()) {
 		l.stop(MaxSeconds)
 		return
@@ -116,7 +131,7 @@ func (l *loop) actionType(k slotKind) string {
 func (l *loop) countViolation() bool {
 	l.violations++
 	if l.violations >= maxConsecutiveViolations {
-		l.stop(ContractViolation)
+		l.stop(contractViolation)
 	}
 	return l.end != nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// BenchmarkPlan runs whole episodes: a plan, a list found, every item of it looked up
-// and told, and the results brought together. ns/turn and B/turn stay flat as the list
-// grows and whatever runs at once. The floor of a turn is reading its call and writing
-// the next one; the plan adds compiling its schemas, once per step.
+// BenchmarkPlan runs episodes with a plan that finds a list, processes every item and combines the
+// results. ns/turn and B/turn must not grow with the list or the parallelism. The lower bound of a
+// turn is reading its call and writing the next one; the plan adds compiling its schemas, once per
+// step.
 func BenchmarkPlan(b *testing.B) {
 	tools := testTools(b)
 	for _, size := range []struct{ items, concurrency int }{{8, 1}, {8, 4}, {64, 4}, {64, 64}} {
@@ -47,7 +47,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// runPlan drives an episode, first come, first served, and counts its turns.
+// runPlan drives an episode in the order of its commands and counts its turns.
 func runPlan(b *testing.B, p Params, script func(CallModel) providers.Reply) (turns int) {
 	m, err := New("plan", p, nil)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestAnswerIsOfTheLastStep: an input that has the name of a step which was added is
-// not its result.
+// An input with the name of an added step is not the result of that step.
 func TestAnswerIsOfTheLastStep(t *testing.T) {
 	_, _, f := playPlan(t, func(p *Params) {
 		p.Inputs = []strategy.Input{{Name: "aggregate", Value: json.RawMessage(`"all is well"`)}}
@@ -28,7 +27,7 @@ func TestAnswerIsOfTheLastStep(t *testing.T) {
 	require.Equal(t, Finish{Status: Answered, Answer: "both"}, f)
 }
 
-// TestPlannerCallIDs: every call has an id of its own, whatever a provider made up.
+// Every call has a unique id, whatever ids the provider returns.
 func TestPlannerCallIDs(t *testing.T) {
 	bad := reply("", "create_task {}", "create_task {}", "create_task {}")
 	bad.Calls[0].ID, bad.Calls[1].ID, bad.Calls[2].ID = "plan_1_2", "", "plan_1_2"
@@ -46,8 +45,8 @@ func TestPlannerCallIDs(t *testing.T) {
 	answeredCalls(t, s.models[2].Call.Messages)
 }
 
-// outstanding is an episode of three steps in progress: a model call and two tool calls
-// of a, a model call of b, and an item of each.
+// outstanding is an episode with three steps in progress: a model call and two tool calls of a, a
+// model call of b, and an item of each.
 func outstanding(t *testing.T, change func(*Params)) (m Machine, at time.Time) {
 	p := planParams(t)
 	p.Inputs = []strategy.Input{{Name: "lights", Value: json.RawMessage(`["x","y","z"]`)}}
@@ -66,8 +65,7 @@ func outstanding(t *testing.T, change func(*Params)) (m Machine, at time.Time) {
 	return m, at
 }
 
-// TestPlanEndsWhereItIs: the deadline and a run being stopped end all that is under
-// way, count it, and leave what is known.
+// The deadline, or a stopped run, ends and counts all commands in flight and keeps the results.
 func TestPlanEndsWhereItIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		event func(time.Time) Event
@@ -98,17 +96,15 @@ func TestPlanEndsWhereItIs(t *testing.T) {
 	}
 }
 
-// TestFailureEndsWhatRunsBesideIt: a provider's failure in one of several steps ends
-// the episode at once, and the error is told.
-func TestFailureEndsWhatRunsBesideIt(t *testing.T) {
+// A provider's failure in one of several parallel steps ends the episode immediately with its error.
+func TestFailureEndsParallelSteps(t *testing.T) {
 	m, at := outstanding(t, nil)
 	down := errors.New("down")
 	ready := m.Step(ModelFailed{At: at, ID: 3, Err: down, Answered: true})
 	require.Equal(t, []Command{Finish{Status: Failed, Answer: `done: "seven"`, Err: down}}, ready.Commands)
 }
 
-// TestFallbackOfOneStep: while one step is asked of the second model, the others are
-// asked of the first.
+// While one step uses the fallback model, the others use the first model.
 func TestFallbackOfOneStep(t *testing.T) {
 	s, _, f := playPlan(t, func(p *Params) { p.Fallback = true }, map[string][]any{
 		"":  {reply("", planCall(bareStep("a"), bareStep("b")))},
@@ -123,8 +119,8 @@ func TestFallbackOfOneStep(t *testing.T) {
 	require.Equal(t, []string{":", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)
 }
 
-// TestPlanSharesBudgets: parallel steps draw on the same tool calls, the one
-// that asks first gets them, and each call beyond them is answered.
+// Parallel steps share the budget of tool calls in the order of their requests, and each further
+// call is answered.
 func TestPlanSharesBudgets(t *testing.T) {
 	s, _, f := playPlan(t, func(p *Params) { p.Budgets.MaxToolCalls = 3 }, map[string][]any{
 		"": {reply("", planCall(bareStep("a"), bareStep("b")))}, "aggregate": {"both"},
@@ -142,8 +138,8 @@ func TestPlanSharesBudgets(t *testing.T) {
 	require.Len(t, s.tools, 4)
 }
 
-// TestUnknownUseStopsPlans and batches, too: where tokens or money are capped, what
-// cannot be counted uses the cap up; without a cap it does not matter.
+// If tokens or cost are capped, unknown usage counts as the whole cap, also for plans and batches.
+// Without a cap it does not matter.
 func TestUnknownUse(t *testing.T) {
 	silent := reply("", planCall(stepA))
 	silent.Usage = providers.Usage{}

@@ -51,11 +51,7 @@ func systemOf(p Params, rules string) string {
 
 // plannerOpening is what was said before, and what is to be planned.
 func (m *planMachine) plannerOpening() []providers.Message {
-	var out []providers.Message
-	for _, x := range m.Memory {
-		out = append(out, providers.Message{Role: providers.RoleUser, Text: x.Request}, providers.Message{Role: providers.RoleAssistant, Text: x.Answer})
-	}
-	return append(out, providers.Message{Role: providers.RoleUser, Text: plannerPrompt(m.Params), Images: m.Images})
+	return append(m.remembered(), providers.Message{Role: providers.RoleUser, Text: plannerPrompt(m.Params), Images: m.Images})
 }
 
 // maxPreview bounds what the planner sees of an input, in characters.

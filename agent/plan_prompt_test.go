@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestPlannerPrompt pins what the planner is asked, as simulated planners read it.
+// TestPlannerPrompt pins the planner's prompt, which simulated planners read.
 func TestPlannerPrompt(t *testing.T) {
 	p := planParams(t)
 	p.Request, p.Constraints = "How many </data> lights?\nNow.", "be exact\nbe short"
@@ -52,7 +52,7 @@ func TestPlannerPromptOfNothing(t *testing.T) {
 	require.Equal(t, "OBJECTIVE:\n<data>r</data>\n\nCONSTRAINTS: none\n\nINPUTS: none\n\nOUTPUT SCHEMA: none\n\nTOOLS: none", plannerPrompt(Params{Request: "r"}))
 }
 
-// TestStepPrompts pins what a step and an item of one are asked.
+// TestStepPrompts pins the prompts of a step and of an item.
 func TestStepPrompts(t *testing.T) {
 	p := planParams(t)
 	p.System = "Speak like a keeper."
@@ -88,7 +88,7 @@ func toolNames(c CallModel) []string {
 	return out
 }
 
-// TestDateIsTheEpisodesOwn: a step that begins after midnight has another day.
+// The date in a prompt is that of the episode's clock: a step after midnight has another day.
 func TestDateIsTheEpisodesOwn(t *testing.T) {
 	s := newStage(t, map[string][]any{"": {reply("", planCall(stepA))}, "a": {"1"}})
 	s.took = func(Command) time.Duration { return 9 * time.Hour }
@@ -98,8 +98,7 @@ func TestDateIsTheEpisodesOwn(t *testing.T) {
 	require.Contains(t, s.models[1].Call.System, "Today's date is 2026-05-14\n")
 }
 
-// TestResultsAreBounded: what a step found is shown to those that depend on it in at
-// most 20,000 characters, marked where it is cut.
+// Dependent steps see at most 20,000 characters of a result, with a mark if it is truncated.
 func TestResultsAreBounded(t *testing.T) {
 	s := newStage(t, map[string][]any{"": {reply("", planCall(stepA, `{"id":"z","instructions":"use it","depends_on":["a"]}`))}, "a": {strings.Repeat("x", 30_000)}, "z": {"1"}})
 	m, err := New("plan", Params{Request: "r"}, nil)
@@ -111,8 +110,7 @@ func TestResultsAreBounded(t *testing.T) {
 	require.Less(t, len(text), 21_000)
 }
 
-// TestFeedback: everything wrong is the answer to every call, or stands in the
-// user's place where there was none.
+// All faults are the answer to every call, or a user message if there was no call.
 func TestFeedback(t *testing.T) {
 	s := newStage(t, map[string][]any{
 		"": {
@@ -141,8 +139,7 @@ func TestFeedback(t *testing.T) {
 	require.Equal(t, "The plan of attempt 3/4 is not valid:\n- plan.empty: the plan has no steps\nCall create_task again with the whole plan.", messages[7].Text)
 }
 
-// TestFinishFeedback: what is wrong with a result is told with the schema and with
-// what was submitted.
+// The feedback on a wrong result contains the faults, the schema and the submitted value.
 func TestFinishFeedback(t *testing.T) {
 	s := newStage(t, map[string][]any{
 		"": {reply("", planCall(stepA, stepB))}, "a": {"1"},
@@ -209,8 +206,7 @@ func TestPlanRefuses(t *testing.T) {
 	require.Len(t, m.(*planMachine).known.Inputs, 1)
 }
 
-// TestPlanDigests: what the planner and the steps are told is in the digest, the
-// task is not.
+// The digest covers the instructions of the planner and the steps, but not the task.
 func TestPlanDigests(t *testing.T) {
 	base := Digests("plan", Params{}, nil)
 	require.Equal(t, base["prompt"], Digests("plan", Params{Request: "other", AnswerSchema: json.RawMessage(`{}`)}, nil)["prompt"])

@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// drawnPlan is a random valid plan; deps are the dependencies of each step.
+// drawnPlan is a random valid plan with the dependencies of each step.
 type drawnPlan struct {
 	args string
 	deps map[string][]string
@@ -66,7 +66,7 @@ func drawPlan(t *rapid.T) drawnPlan {
 	return p
 }
 
-// oracle replies by what is asked and how often it was asked, never by when.
+// oracle replies depending on the request and its number of repetitions, but not on the time.
 type oracle struct {
 	seed  uint64
 	plan  string
@@ -132,7 +132,7 @@ func (o *oracle) finish(c CallModel, key string) providers.Reply {
 	return reply(fmt.Sprintf("text %d", o.pick(key+"r", 100)))
 }
 
-// drawStage is a stage on which everything takes a random time.
+// drawStage returns a stage with random durations.
 func drawStage(t *rapid.T, o *oracle) *stage {
 	times := rapid.SliceOfN(rapid.IntRange(0, 5000), 16, 16).Draw(t, "times")
 	n := 0
@@ -148,7 +148,7 @@ func drawStage(t *rapid.T, o *oracle) *stage {
 	}
 }
 
-// watcher holds every event of a random episode against what must be.
+// watcher checks every event of a random episode.
 type watcher struct {
 	t      *rapid.T
 	p      Params
@@ -189,8 +189,7 @@ func (w *watcher) look(ev Event, ready Ready) {
 	w.checkOpen(ready.Used)
 }
 
-// checkOpen: with what is outstanding, no budget is passed, and no step has more
-// items in progress than it may.
+// checkOpen checks that the outstanding commands exceed no budget and no limit on parallel items.
 func (w *watcher) checkOpen(used guard.Used) {
 	items := map[string]int{}
 	for _, c := range w.open {
@@ -213,9 +212,8 @@ func (w *watcher) checkOpen(used guard.Used) {
 	}
 }
 
-// TestRandomPlans: whatever is planned and replied, and however long it takes, an
-// episode comes to its end, no step begins before what it depends on is done, no
-// budget is passed, and at most so many items are in progress.
+// With random plans, replies and durations, every episode ends, no step starts before its
+// dependencies are done, no budget is exceeded, and the number of parallel items is bounded.
 func TestRandomPlans(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -242,7 +240,7 @@ func TestRandomPlans(t *testing.T) {
 		require.Equal(rt, f.Status == Stopped, f.StopReason != "")
 		require.Equal(rt, f.Status == Failed, f.Err != nil)
 		switch f.Status {
-		case Answered, RespondError:
+		case Answered, respondError:
 			for id := range drawn.deps {
 				require.True(rt, w.done[id], "%s was not done", id)
 			}
@@ -255,8 +253,8 @@ func TestRandomPlans(t *testing.T) {
 	})
 }
 
-// TestPlansDoNotDependOnScheduling: the same replies in another order give the same
-// answer and the same result of every step; the same order gives the same trace.
+// The same replies in another order give the same answer and results of steps; the same order gives
+// the same trace.
 func TestPlansDoNotDependOnScheduling(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -14,16 +14,15 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// stage drives a machine as the driver of package harness does: what a Step asks for
-// starts at once, and its outcomes come back in the order in which they are due, by
-// command id where they are due at once.
+// stage drives a machine like the driver of package harness: the commands of a Step start
+// immediately, and their outcomes arrive in the order in which they are due, then by command id.
 type stage struct {
 	t require.TestingT
-	// model and tool say what comes of a command, took how long it takes.
+	// model and tool return the outcome of a command, took its duration.
 	model func(CallModel) (providers.Reply, error)
 	tool  func(CallTool) tool.Result
 	took  func(Command) time.Duration
-	// look, if there is one, sees every event and what the machine made of it.
+	// look, if not nil, receives every event with the machine's response.
 	look func(Event, Ready)
 
 	at      time.Time
@@ -41,7 +40,7 @@ type dueEvent struct {
 	ev Event
 }
 
-// refused is a failure that the provider answered with.
+// refused is an error response of a provider.
 type refused struct{ error }
 
 // run drives the machine to its end.
@@ -102,7 +101,7 @@ func (s *stage) start(c Command) {
 	}
 }
 
-// note keeps what happened, and writes the trace.
+// note stores an event and writes the trace.
 func (s *stage) note(ev Event, ready Ready) {
 	fmt.Fprintf(&s.trace, "%v %s\n", s.at.Sub(testStart), shownEvent(ev))
 	if j := ready.Judgement; j != nil {
@@ -170,8 +169,8 @@ func planCall(steps ...string) string {
 // finishCall is a call of finish_step with this result.
 func finishCall(result string) string { return `finish_step {"result":` + result + `}` }
 
-// queues plays replies by what is asked: "" is the planner, an id a step, and
-// "compress" a summary. An error in a queue is a failure.
+// queues has replies by request: "" is the planner, an id is a step, and "compress" a summary. An
+// error in a queue is a failure.
 func queues(t require.TestingT, of map[string][]any) func(CallModel) (providers.Reply, error) {
 	next := map[string]int{}
 	return func(c CallModel) (providers.Reply, error) {
@@ -195,8 +194,8 @@ func queues(t require.TestingT, of map[string][]any) func(CallModel) (providers.
 	}
 }
 
-// newStage is a stage on which a model takes a second and a tool a tenth of it, and
-// every tool tells its arguments.
+// newStage returns a stage on which a model takes a second and a tool a tenth of that, and every tool
+// returns its arguments.
 func newStage(t require.TestingT, of map[string][]any) *stage {
 	return &stage{
 		t: t, model: queues(t, of),

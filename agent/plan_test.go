@@ -130,7 +130,7 @@ func planParams(t testing.TB) Params {
 	return Params{Request: "How many?", Constraints: "be exact", Tools: testTools(t), MaxTokens: 400, Temperature: 0.1, Budgets: guard.Budgets{MaxSteps: 30, MaxToolCalls: 30, MaxTime: time.Minute}}
 }
 
-// TestPlanScenarios holds the whole trace of every stop condition and error path.
+// TestPlanScenarios compares the complete trace of every stop condition and error path.
 // Rewrite the traces with: go test ./agent -run TestPlanScenarios -update
 func TestPlanScenarios(t *testing.T) {
 	seen := map[string]bool{}

@@ -14,8 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestExamplesFitTheContract: what the profile schema shows as an example fits
-// the schema beside it and can be carried out.
+// The examples in profile schema match its schema and can be executed.
 func TestExamplesFitTheContract(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -59,8 +58,8 @@ func onlySearch(t *testing.T) *tool.Set {
 	return set
 }
 
-// TestConversationDropsTheOldest: beyond the bound the first exchanges go, the
-// request stays and says so, and calls made earlier are not changed.
+// Above the bound, the first exchanges are removed. The request stays and mentions the removal, and
+// earlier calls are not changed.
 func TestConversationDropsTheOldest(t *testing.T) {
 	c := newConversation(Params{Request: "r"})
 	var first []providers.Message
@@ -127,7 +126,7 @@ func TestReadSummary(t *testing.T) {
 	require.False(t, ok, "a summary that was cut off")
 }
 
-// TestLogIsBounded: of a long log the newest lines are kept.
+// Only the newest lines of a long log are kept.
 func TestLogIsBounded(t *testing.T) {
 	var l rawLog
 	for range 1000 {
@@ -139,7 +138,7 @@ func TestLogIsBounded(t *testing.T) {
 	require.Equal(t, 1+(maxLog-len("last"))/100, len(l.lines))
 }
 
-// TestManyRepliesAreFolded: what the user said stays in full for long, not for ever.
+// Old replies of the user are shortened.
 func TestManyRepliesAreFolded(t *testing.T) {
 	var pad scratchpad
 	for turn := range 12 {

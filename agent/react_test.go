@@ -46,8 +46,8 @@ func TestReadReact(t *testing.T) {
 	}
 }
 
-// FuzzReadReact: whatever a model writes is one call, one answer or one fault; what
-// it makes up of an observation is never kept with a call.
+// FuzzReadReact checks that every output is one call, one answer or one fault, and that an invented
+// observation is not stored with a call.
 func FuzzReadReact(f *testing.F) {
 	for _, s := range append(hostileReplies, "Thought: x\nAction: s\nAction Input: {}", "Final Answer: 7", "Action Input: {}\nAction: s\nObservation: 1", strings.Repeat("Action:", 5000), "*Action:*\n\tFinal Answer:") {
 		f.Add(s)
@@ -67,8 +67,8 @@ func FuzzReadReact(f *testing.F) {
 	})
 }
 
-// FuzzReactTurn: whatever a model writes, and a tool brings, the episode goes on or
-// ends, and the text that stands for a result begins with Observation.
+// FuzzReactTurn checks that with any output and tool result, the episode continues or ends, and the
+// text of a result begins with Observation.
 func FuzzReactTurn(f *testing.F) {
 	for _, s := range append(hostileReplies, "Action: search\nAction Input: {\"query\":\"x\"}", "Final Answer: 7") {
 		f.Add(s)
@@ -77,7 +77,7 @@ func FuzzReactTurn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := runTools(t, Params{Tools: tools, Profile: profileReact}, nil, saying(text))
 		if r.finish.Status != "" {
-			require.Contains(t, []Status{Answered, RespondError}, r.finish.Status)
+			require.Contains(t, []Status{Answered, respondError}, r.finish.Status)
 			require.Contains(t, text, "Final Answer")
 			require.Contains(t, text, r.finish.Answer)
 			return
@@ -91,8 +91,8 @@ func FuzzReactTurn(f *testing.F) {
 	})
 }
 
-// TestReactRepetition: what came of an action and what is said of its repetition are
-// one message; the user never speaks twice in a row.
+// The result of an action and the note on its repetition are one message, so that there are never two
+// consecutive user messages.
 func TestReactRepetition(t *testing.T) {
 	again := saying("Thought: hm\nAction: search\nAction Input: {\"query\":\"x\"}")
 	r := runTools(t, Params{Profile: "react"}, nil, again, again)

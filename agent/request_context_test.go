@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// firstCall begins an episode and returns what the model is asked.
+// firstCall starts an episode and returns the first model call.
 func firstCall(t *testing.T, p Params) providers.Call {
 	t.Helper()
 	m, err := New("contract", p, nil)
@@ -21,7 +21,7 @@ func firstCall(t *testing.T, p Params) providers.Call {
 	return call.Call
 }
 
-// Agent contract puts into words what comes with a request, in every profile.
+// Agent contract renders the inputs and history of a request in every profile.
 func TestContractTellsWhatIsGiven(t *testing.T) {
 	p := Params{
 		Request: "How tall is {item}?", Constraints: "Be brief.", Tools: testTools(t),
@@ -87,7 +87,7 @@ func TestContractRefusesWhatItHasNot(t *testing.T) {
 	}
 }
 
-// Digests of prompts change with what is told, and only for who is told.
+// Digests of prompts change with the rendered context, and only for tasks that have one.
 func TestDigestsOfWhatIsGiven(t *testing.T) {
 	plain := Digests("contract", Params{}, nil)["prompt"]
 	seen := map[string]string{plain: "nothing"}

@@ -10,16 +10,16 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// machineRun is an episode whose replies and results are made up.
+// machineRun is an episode with prepared replies and results.
 type machineRun struct {
 	asked  []CallModel
 	run    []CallTool
 	finish Finish
 }
 
-// runMachine drives a machine: to the next model call in the order of ids goes the next
-// of replies, a providers.Reply or an error; calls are answered by results, by tool,
-// or with their own arguments. It ends with the episode or with the replies.
+// runMachine drives a machine. Model calls in the order of ids receive the replies, each a
+// providers.Reply or an error. Tool calls receive results by tool, or their arguments. It ends with
+// the episode or after the last reply.
 func runMachine(t testing.TB, m Machine, results map[string]tool.Result, replies ...any) *machineRun {
 	t.Helper()
 	r := &machineRun{}
@@ -90,7 +90,7 @@ func (r *machineRun) last() []providers.Message { return r.asked[len(r.asked)-1]
 // saying and calling are replies.
 func saying(text string) providers.Reply { return providers.Reply{Text: text} }
 
-// calling takes names and arguments by turns, with ids a, b, c….
+// calling returns calls from alternating names and arguments, with ids a, b, c….
 func calling(namesAndArgs ...string) providers.Reply {
 	var r providers.Reply
 	for i := 0; i < len(namesAndArgs); i += 2 {
@@ -99,7 +99,7 @@ func calling(namesAndArgs ...string) providers.Reply {
 	return r
 }
 
-// lookup searches for something of its own.
+// lookup returns a search with a unique argument.
 func lookup(query string) providers.Reply {
 	args, _ := json.Marshal(map[string]string{"query": query})
 	return calling("search", string(args))

@@ -31,8 +31,8 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// runScripts holds every script against itself: start begins one, and what it returns
-// says what comes of a line.
+// runScripts compares every script with its trace: start begins a script and returns a function that
+// executes a line.
 func runScripts(t *testing.T, pattern string, start func(t *testing.T) func(line string) string) {
 	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func runScripts(t *testing.T, pattern string, start func(t *testing.T) func(line
 	}
 }
 
-// scenario is the world of a script: a driver whose every move is scripted.
+// scenario is a driver that a script controls.
 type scenario struct {
 	t       *testing.T
 	params  Params
@@ -192,7 +192,7 @@ func (s *scenario) reply(text string, finish providers.Finish) string {
 	return s.step(ModelReplied{At: s.at, ID: s.id(), CostNanoUSD: s.cost, Reply: providers.Reply{Text: text, Finish: finish, Usage: usage}})
 }
 
-// cost sets what a reply costs from now on: cost 2000, or cost unknown.
+// cost sets the cost of the following replies: cost 2000, or cost unknown.
 func cost(s *scenario, arg string) string {
 	s.cost = nil
 	if arg != "unknown" {
@@ -203,7 +203,7 @@ func cost(s *scenario, arg string) string {
 	return ""
 }
 
-// took sets how long a tool takes from now on.
+// took sets the duration of the following tool calls.
 func took(s *scenario, arg string) string {
 	var err error
 	s.took, err = time.ParseDuration(arg)

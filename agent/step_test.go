@@ -69,8 +69,8 @@ func TestStepEnd(t *testing.T) {
 	require.Contains(t, faults[0].Detail, "must be a list")
 }
 
-// condensing runs one step whose history outgrows its room; the tool tells size bytes
-// each time, and the step calls it turns times before it answers.
+// condensing runs one step whose history exceeds its room. The tool returns size bytes per call, and
+// the step calls it turns times before it answers.
 func condensing(t *testing.T, room, size, turns int, summaries ...any) (*stage, Finish) {
 	calls := make([]any, 0, turns+1)
 	for i := range turns {
@@ -88,8 +88,8 @@ func condensing(t *testing.T, room, size, turns int, summaries ...any) (*stage, 
 	return s, s.run(m)
 }
 
-// TestHistoryIsCondensed: near the bound, all but the last messages are summarised,
-// what a call and its answers are is not parted, and the step goes on.
+// Near the bound, all except the last messages are summarised, a call stays together with its
+// results, and the step continues.
 func TestHistoryIsCondensed(t *testing.T) {
 	s, f := condensing(t, 2500, 1200, 12, "First x was found.", "Then y, too.", "z")
 	require.Equal(t, Answered, f.Status)
@@ -120,7 +120,7 @@ func TestHistoryIsCondensed(t *testing.T) {
 	}
 }
 
-// answeredCalls holds that every tool message answers a call of the message before.
+// answeredCalls checks that every tool message answers a call of the message before it.
 func answeredCalls(t *testing.T, messages []providers.Message) {
 	open := map[string]bool{}
 	for _, m := range messages {
@@ -137,8 +137,7 @@ func answeredCalls(t *testing.T, messages []providers.Message) {
 	require.Empty(t, open)
 }
 
-// TestConcludes: without room and without anything left to condense, only an answer
-// is asked for.
+// Without room and without messages to summarise, only an answer is requested.
 func TestConcludes(t *testing.T) {
 	s, f := condensing(t, 1500, 6000, 1)
 	require.Equal(t, Answered, f.Status)
@@ -176,8 +175,8 @@ func TestConcludes(t *testing.T) {
 	})
 }
 
-// TestSummaryThatFails: one that says nothing, or that the provider refuses, is done
-// without; any other failure ends the episode.
+// The step continues without a summary if that is empty or the provider refuses it. Any other failure
+// ends the episode.
 func TestSummaryThatFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		summary any
@@ -201,9 +200,8 @@ func TestSummaryThatFails(t *testing.T) {
 	}
 }
 
-// TestStepsRunAtOnce: what does not depend on each other takes no longer than the
-// slowest of it.
-func TestStepsRunAtOnce(t *testing.T) {
+// Independent steps take as long as the slowest of them.
+func TestIndependentStepsRunInParallel(t *testing.T) {
 	s := newStage(t, map[string][]any{
 		"":     {reply("", planCall(`{"id":"slow","instructions":"i","depends_on":[]}`, `{"id":"fast","instructions":"i","depends_on":[]}`))},
 		"slow": {"s"}, "fast": {"f"}, "aggregate": {"sf"},
@@ -227,8 +225,7 @@ func TestStepsRunAtOnce(t *testing.T) {
 	require.Equal(t, []string{"fast", "slow", "aggregate"}, done)
 }
 
-// TestCondensingPartsNoCall: where the messages that stay would begin among the
-// answers to a turn, the whole turn stays.
+// If the messages to keep would begin within the results of a turn, the whole turn is kept.
 func TestCondensingPartsNoCall(t *testing.T) {
 	var turns []any
 	for i := range 8 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/strategy"
 )
 
@@ -34,9 +35,11 @@ type Strategy struct {
 
 // builtin are the strategies that are built in.
 var builtin = map[string]Strategy{
-	strategy.Contract: {strategy.Of(strategy.Contract), contract.Version, newContract, contractSample},
-	strategy.Plan:     {strategy.Of(strategy.Plan), planVersion, newPlan, planSample},
-	strategy.Tools:    {strategy.Of(strategy.Tools), toolsVersion, newTools, toolsSample},
+	strategy.Contract:     {strategy.Of(strategy.Contract), contract.Version, newContract, contractSample},
+	strategy.Plan:         {strategy.Of(strategy.Plan), planVersion, newPlan, planSample},
+	strategy.Tools:        {strategy.Of(strategy.Tools), toolsVersion, newTools, toolsSample},
+	strategy.External:     {strategy.Of(strategy.External), "external/1", newExternal, nil},
+	strategy.Orchestrator: {strategy.Of(strategy.Orchestrator), orchestratorVersion, newOrchestrator, orchestratorSample},
 }
 
 // find returns the strategy of that name, a custom one before a built-in one.
@@ -80,10 +83,6 @@ func (s Strategy) check(p Params) error {
 	if err := s.CheckProfile(p.Profile); err != nil {
 		return err
 	}
-	retries := 0
-	if p.FinalRetries != nil {
-		retries = *p.FinalRetries
-	}
 	for _, f := range []struct {
 		name   string
 		set    bool
@@ -96,9 +95,10 @@ func (s Strategy) check(p Params) error {
 		{"system", p.System != "", nil},
 		{"fallback", p.Fallback, nil},
 		{"max_iterations", p.MaxIterations != 0, []string{strategy.MaxIterations.Fault(p.MaxIterations)}},
-		{"final_retries", p.FinalRetries != nil, []string{strategy.FinalRetries.Fault(retries)}},
+		{"final_retries", p.FinalRetries != nil, []string{strategy.FinalRetries.Fault(finalRetries(p))}},
 		{"batch", p.Batch != strategy.Batch{}, p.Batch.Faults()},
 		{"plan", p.Plan != strategy.PlanBounds{}, p.Plan.Faults()},
+		{"orchestrator", p.Orchestrator != limits.Bounds{}, p.Orchestrator.Faults()},
 	} {
 		if !f.set {
 			continue

@@ -30,8 +30,8 @@ func TestNew(t *testing.T) {
 		{"conversation compressed", "contract", Params{Profile: "conversation", Compress: true}, "agent: strategy contract: prompt profile conversation has no scratchpad to compress"},
 		{"a tool the profile cannot show", "contract", Params{Profile: "schema", Tools: odd}, "agent: strategy contract: prompt profile schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
 		{"a tool the mode cannot show", "contract", Params{Mode: "json_schema", Tools: odd}, "agent: strategy contract: output mode json_schema: contract schema: tool odd: keyword $anchor cannot be part of another schema"},
-		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract, plan, tools`},
-		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract, plan, tools`},
+		{"unknown strategy", "react", Params{}, `agent: unknown strategy "react"; known: contract, external, orchestrator, plan, tools`},
+		{"no strategy", "", Params{}, `agent: unknown strategy ""; known: contract, external, orchestrator, plan, tools`},
 		{"unknown profile", "contract", Params{Profile: "x"}, `agent: strategy contract: unknown prompt profile "x"; known: conversation, schema, seed`},
 		{"unknown mode", "contract", Params{Mode: "x"}, `agent: strategy contract: unknown output mode "x"; known: prompt, json_object, json_schema, forced_tool`},
 	} {
@@ -93,7 +93,7 @@ func TestDigests(t *testing.T) {
 	require.Len(t, Digests("contract", Params{}, nil), 3, "no tools")
 }
 
-// TestStrategiesTakeTheirSettings: New accepts exactly the settings of the descriptor.
+// New accepts exactly the settings of the descriptor.
 func TestStrategiesTakeTheirSettings(t *testing.T) {
 	custom := func(s []string) map[string]Strategy {
 		return map[string]Strategy{"mine": {Info: strategy.Info{Settings: s}, New: newTools}}
@@ -144,8 +144,8 @@ func TestCustomStrategies(t *testing.T) {
 	require.Len(t, Digests("tools", Params{}, all), 1, "a custom strategy comes before a built-in one")
 }
 
-// TestPromptTemplate pins the templates: whoever changes them makes every
-// recorded cassette stale, and should mean it. The test prints the new digest.
+// TestPromptTemplate pins the templates, because a change makes every cassette stale. The test prints
+// the new digest.
 func TestPromptTemplate(t *testing.T) {
 	require.Equal(t, promptDigest, Digests("contract", Params{}, nil)["prompt"])
 }

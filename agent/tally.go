@@ -36,21 +36,25 @@ func (t *Tally) Take(ev Event) {
 		t.start = ev.At
 		t.advanceClock(ev.At)
 	case ModelReplied:
-		answered[CallModel](t, ev, ev.ID)
-		t.advanceClock(ev.At)
+		answered[CallModel](t, ev, ev.ID, ev.At)
 		t.pay(ev)
 	case ModelFailed:
-		answered[CallModel](t, ev, ev.ID)
-		t.advanceClock(ev.At)
+		answered[CallModel](t, ev, ev.ID, ev.At)
 	case ToolReturned:
-		answered[CallTool](t, ev, ev.ID)
-		t.advanceClock(ev.At)
+		answered[CallTool](t, ev, ev.ID, ev.At)
 	case UserReplied:
-		answered[AskUser](t, ev, ev.ID)
+		if _, ok := t.open[ev.ID].(Listen); ok {
+			answered[Listen](t, ev, ev.ID, ev.At)
+		} else {
+			answered[AskUser](t, ev, ev.ID, ev.At)
+		}
+	case UserSaid:
+		if ev.ID > 0 || t.over {
+			answered[Listen](t, ev, ev.ID, ev.At)
+		}
 		t.advanceClock(ev.At)
 	case Waited:
-		answered[Wait](t, ev, ev.ID)
-		t.advanceClock(ev.At)
+		answered[Wait](t, ev, ev.ID, ev.At)
 	case Deadline:
 		t.endAll(ev, ev.At)
 	case Cancelled:
@@ -61,12 +65,13 @@ func (t *Tally) Take(ev Event) {
 }
 
 // answered ends the outstanding command that an event answers.
-func answered[C Command](t *Tally, ev Event, id int) {
+func answered[C Command](t *Tally, ev Event, id int, at time.Time) {
 	c, ok := t.open[id].(C)
 	if !ok || t.over {
 		t.panicOn(ev)
 	}
 	t.end(id, c)
+	t.advanceClock(at)
 }
 
 // endAll ends everything that is outstanding.
@@ -119,6 +124,8 @@ func eventID(ev Event) int {
 	case ToolReturned:
 		return ev.ID
 	case UserReplied:
+		return ev.ID
+	case UserSaid:
 		return ev.ID
 	case Waited:
 		return ev.ID
@@ -181,24 +188,22 @@ func (t *Tally) Model(c CallModel) CallModel {
 }
 
 // Tool numbers a tool call and makes it outstanding.
-func (t *Tally) Tool(c CallTool) CallTool {
-	c.ID = t.next()
-	t.open[c.ID] = c
-	return c
-}
+func (t *Tally) Tool(c CallTool) CallTool { return number(t, &c, &c.ID) }
 
 // User numbers a question and makes it outstanding.
-func (t *Tally) User(c AskUser) AskUser {
-	c.ID = t.next()
-	t.open[c.ID] = c
-	return c
-}
+func (t *Tally) User(c AskUser) AskUser { return number(t, &c, &c.ID) }
+
+// Listen numbers the command that ends a turn of a thread, and makes it outstanding.
+func (t *Tally) Listen(c Listen) Listen { return number(t, &c, &c.ID) }
 
 // Wait numbers a pause and makes it outstanding.
-func (t *Tally) Wait(c Wait) Wait {
-	c.ID = t.next()
-	t.open[c.ID] = c
-	return c
+func (t *Tally) Wait(c Wait) Wait { return number(t, &c, &c.ID) }
+
+// number numbers a command and makes it outstanding.
+func number[C Command](t *Tally, c *C, id *int) C {
+	*id = t.next()
+	t.open[*id] = *c
+	return *c
 }
 
 // Finish ends the episode: any event after it is impossible.

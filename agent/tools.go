@@ -3,9 +3,11 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/plan"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -152,11 +154,7 @@ func (m *toolsMachine) spec(item json.RawMessage) conversationSpec {
 
 // opening is what was said before, and the request.
 func (m *toolsMachine) opening(item json.RawMessage) []providers.Message {
-	out := make([]providers.Message, 0, 2*len(m.Memory)+1)
-	for _, x := range m.Memory {
-		out = append(out, providers.Message{Role: providers.RoleUser, Text: x.Request}, providers.Message{Role: providers.RoleAssistant, Text: x.Answer})
-	}
-	return append(out, providers.Message{Role: providers.RoleUser, Text: requestPrompt(m.Params, item), Images: m.Images})
+	return append(m.remembered(), providers.Message{Role: providers.RoleUser, Text: requestPrompt(m.Params, item), Images: m.Images})
 }
 
 // toolsSystem is the system message.
@@ -231,4 +229,81 @@ func toolsSample(p Params) string {
 	react := p.Profile == profileReact
 	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
 	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSample(conversationSpec{asks: true, final: final, react: react})
+}
+
+// native judges the conversation of a foreign program by the rules of this strategy. Its Step
+// issues no commands; the calls of replies have the task's names.
+type native struct {
+	*loop
+	answer *finisher // nil if the answer is a text
+	failed bool      // a call of the latest turn, which may then be repeated
+}
+
+// newExternal returns the judge of an external agent. Package harness/external makes the
+// machine.
+func newExternal(p Params) (_ Machine, err error) {
+	n := &native{loop: newLoop(&loopBase{evidence: newEvidence(p)}, conversationSpec{params: &p, tools: p.Tools, asks: true})}
+	if len(p.AnswerSchema) > 0 {
+		n.answer, err = newFinalAnswer(p.AnswerSchema, 0)
+	}
+	return n, errors.Join(err, reserved(p.Tools, askUserTool.Name, cannotProceedTool.Name))
+}
+
+// Tools are those of the task, then the ones by which the user is asked and the request is
+// given up.
+func (n *native) Tools() []providers.Tool { return n.native }
+
+// Step implements Machine.
+func (n *native) Step(ev Event) (r Ready) {
+	switch ev := ev.(type) {
+	case ModelReplied:
+		r.Judgement = n.judge(ev.Reply)
+	case ToolReturned:
+		n.evidence.called(ev.Result)
+		n.failed = n.failed || isFailure(ev.Result)
+	case UserReplied:
+		n.evidence.replied(ev.Text)
+	}
+	return r
+}
+
+func (n *native) judge(r providers.Reply) *Judgement {
+	j := &Judgement{}
+	n.turns++
+	if n.turnKey != "" {
+		n.repeats.Record(n.turnKey, n.repeatable, n.failed)
+	}
+	n.turnKey, n.failed = "", false
+	text, cut := withoutThoughts(r.Text), r.Finish == providers.FinishLength
+	n.slots = n.sort(r.Calls, cut)
+	n.asked(j, r.Calls)
+	switch {
+	case len(n.slots) > 0:
+		n.judgeCalls(j)
+		if n.prepareTurn(); n.turnKey != "" { // nothing follows from a repetition
+			j.Thrash, j.Cycle = n.repeats.Repeats(n.turnKey, n.repeatable), n.repeats.Alternates(n.turnKey)
+		}
+	case r.Finish == providers.FinishRefusal || r.Refusal != "" && strings.TrimSpace(text) == "":
+		j.Actionable, j.ActionType, j.Done, j.Reason = true, typeRespond, true, reasonCannotProceed
+	case cut:
+		j.Violations = []string{truncated}
+	case invisible.Blank(text):
+		j.Violations = []string{violationEmpty}
+	default:
+		j.Actionable, j.ActionType, j.Done, j.Reason = true, typeRespond, true, reasonOK
+	}
+	j.conclude()
+	return j
+}
+
+// Answered is the end of an episode with an answer.
+func (n *native) Answered(text string) Finish {
+	if n.answer == nil {
+		return Finish{Status: n.evidence.status(false), Answer: text}
+	}
+	value, faults := n.answer.check(text, false)
+	if len(faults) > 0 {
+		return Finish{Status: Stopped, StopReason: stoppedFinalSchema, Answer: text}
+	}
+	return Finish{Status: n.evidence.status(true), Answer: string(value)}
 }

@@ -64,11 +64,10 @@ func (e *toolsEpisode) run() {
 	}
 }
 
-// BenchmarkToolsTurn runs episodes of the strategy tools, whose turns call two tools
-// each, on 1, 4 and 16 machines at once. ns/turn stays flat as episodes grow and as
-// machines are added: they share nothing but the tools, which are only read. The floor
-// of a turn is two calls validated and made canonical (BenchmarkValidate and
-// BenchmarkKey of package tool).
+// BenchmarkToolsTurn runs episodes of the strategy tools, whose turns call two tools each, on 1, 4 and
+// 16 machines in parallel. ns/turn must not grow with the length of episodes or the number of
+// machines, which share only the immutable tools. The lower bound of a turn is validating two calls
+// and computing their keys (BenchmarkValidate and BenchmarkKey of package tool).
 func BenchmarkToolsTurn(b *testing.B) {
 	for _, turns := range []int{5, 50} {
 		for _, machines := range []int{1, 4, 16} {
@@ -88,8 +87,8 @@ func BenchmarkToolsTurn(b *testing.B) {
 	}
 }
 
-// TestToolsTurnIsCheap holds a turn below 100 µs, the best of some episodes, so that
-// a busy machine does not decide.
+// A turn takes less than 100 µs. The fastest of several episodes counts, because the machine may be
+// busy.
 func TestToolsTurnIsCheap(t *testing.T) {
 	const turns, limit = 50, 100 * time.Microsecond
 	e := newToolsEpisode(t, turns)

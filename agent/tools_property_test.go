@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// drawToolsReply is something a model says: text, calls, both or nothing.
+// drawToolsReply returns a random reply: text, calls, both or neither.
 func drawToolsReply(t *rapid.T) providers.Reply {
 	r := providers.Reply{Finish: rapid.SampledFrom([]providers.Finish{providers.FinishTools, providers.FinishStop, providers.FinishLength}).Draw(t, "finish")}
 	if rapid.IntRange(0, 3).Draw(t, "says") == 0 {
@@ -57,7 +57,7 @@ func drawToolsParams(t *rapid.T, tools *tool.Set) Params {
 	return p
 }
 
-// toolsWitness watches an episode of the strategy tools from outside.
+// toolsWitness checks an episode of the strategy tools.
 type toolsWitness struct {
 	params Params
 	used   guard.Used
@@ -133,7 +133,7 @@ func checkConversation(t *rapid.T, p Params, c providers.Call) {
 	}
 }
 
-// end is what the driver would say to one of the outstanding commands.
+// end returns the driver's event for one of the outstanding commands.
 func (w *toolsWitness) end(t *rapid.T, at time.Time) Event {
 	i := rapid.IntRange(0, len(w.order)-1).Draw(t, "which")
 	id := w.order[i]
@@ -163,10 +163,9 @@ func (w *toolsWitness) end(t *rapid.T, at time.Time) Event {
 	panic("no event for a terminal command")
 }
 
-// TestRandomToolsEpisodes: whatever a model says and in whatever order outcomes
-// arrive, every call id is answered exactly once and in order before the next model
-// call, budgets hold, the episode ends with one Finish, and the same events give the
-// same commands.
+// With random replies and orders of outcomes, every call id is answered once and in order before the
+// next model call, budgets are kept, one Finish ends the episode, and the same events give the same
+// commands.
 func TestRandomToolsEpisodes(t *testing.T) {
 	tools := testTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -212,7 +211,7 @@ func checkToolsFinish(t *rapid.T, p Params, w *toolsWitness, f Finish) {
 	require.Equal(t, f.Status == Stopped, f.StopReason != "")
 	require.Equal(t, f.Status == Failed, f.Err != nil)
 	switch f.Status {
-	case Answered, AnsweredAfterClarify:
+	case Answered, answeredAfterClarify:
 		require.NotEmpty(t, f.Answer)
 	}
 	if p.Each != "" && (f.Status == Answered || f.StopReason == MaxSteps) {

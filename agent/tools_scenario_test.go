@@ -29,7 +29,7 @@ func TestToolsScenarios(t *testing.T) {
 	})
 }
 
-// toolsScenario is a driver whose every move is scripted.
+// toolsScenario is a driver that a script controls.
 type toolsScenario struct {
 	t       *testing.T
 	params  Params

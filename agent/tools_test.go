@@ -67,8 +67,7 @@ func TestToolsCallCarriesTheDials(t *testing.T) {
 	require.Equal(t, providers.Choice{}, c.Call.Choice)
 }
 
-// TestToolsShowsBoundedResults: a long result and a long input are cut by characters,
-// and say so.
+// Long results and inputs are truncated by characters, with a mark.
 func TestToolsShowsBoundedResults(t *testing.T) {
 	long := `"` + strings.Repeat("é", 30_000) + `"`
 	p := Params{Inputs: []strategy.Input{{Name: "i", Value: []byte(long)}}}
@@ -77,8 +76,7 @@ func TestToolsShowsBoundedResults(t *testing.T) {
 	require.Less(t, len([]rune(r.last()[0].Text)), 20_100)
 }
 
-// TestToolsBoundsCalls: of very many calls in a turn only so many are run, and all
-// are answered.
+// The number of executed calls of a turn is bounded, and all calls are answered.
 func TestToolsBoundsCalls(t *testing.T) {
 	var namesAndArgs []string
 	for i := range 100 {
@@ -91,8 +89,8 @@ func TestToolsBoundsCalls(t *testing.T) {
 	}
 }
 
-// TestToolsKeepsOldCalls: the messages of an earlier call do not change when the
-// conversation goes on; the driver may still be reading them.
+// The messages of an earlier call do not change when the conversation continues, because the driver
+// may still read them.
 func TestToolsKeepsOldCalls(t *testing.T) {
 	r := runTools(t, Params{}, nil, append(lookups(5), saying(""), lookup("x"), lookup("x"))...)
 	for i, c := range r.asked[1:] {
@@ -102,15 +100,14 @@ func TestToolsKeepsOldCalls(t *testing.T) {
 	}
 }
 
-// TestToolsNeverAnswersWithReasoning: reasoning is no answer, and goes back only as
-// the wire wants it.
+// Reasoning is not an answer, and is returned to the provider only in its format.
 func TestToolsNeverAnswersWithReasoning(t *testing.T) {
 	r := runTools(t, Params{}, nil, providers.Reply{Reasoning: "It is 7.", Continuation: json.RawMessage(`{}`)}, saying("It is 8."))
 	require.Equal(t, "It is 8.", r.finish.Answer)
 	require.Equal(t, providers.Message{Role: providers.RoleAssistant, Text: noOutput}, r.last()[1])
 }
 
-// TestToolsConclude: a loop without room asks for the answer and for nothing else.
+// A loop without room only requests the answer.
 func TestToolsConclude(t *testing.T) {
 	f := &loopBase{}
 	f.take(Started{At: testStart})
@@ -132,8 +129,8 @@ func TestToolsConclude(t *testing.T) {
 	require.Equal(t, &ending{Status: Answered, Text: "as far as I know"}, l.end)
 }
 
-// toolsPromptDigests pin the templates: whoever changes them makes every recorded
-// cassette stale, and should mean it. The test prints the new digests.
+// toolsPromptDigests pin the templates, because a change makes every cassette stale. The test prints
+// the new digests.
 var toolsPromptDigests = map[string]string{
 	"native": "52526882e87f975f2d4fa763991f4ab427f69dba14f9f42b494ba8b83c8764f1",
 	"react":  "17969fd04e5eb5f6d27e566e1850102c663dab62308d14896a5d49a89486613c",
@@ -150,7 +147,7 @@ func TestToolsDigests(t *testing.T) {
 	require.NotEqual(t, Digests("contract", Params{}, nil)["contract"], Digests("tools", Params{}, nil)["contract"])
 }
 
-// TestToolsPage: the page names everything that the strategy can say.
+// The page names all texts of the strategy.
 func TestToolsPage(t *testing.T) {
 	page, err := os.ReadFile("../docs/tools.md")
 	require.NoError(t, err)
@@ -161,16 +158,15 @@ func TestToolsPage(t *testing.T) {
 	} {
 		require.Contains(t, string(page), "`"+word, word)
 	}
-	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, stoppedIterations, ContractViolation, stoppedFinalSchema, stoppedThrash, stoppedStall} {
+	for _, why := range []StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost, stoppedIterations, contractViolation, stoppedFinalSchema, stoppedThrash, stoppedStall} {
 		require.Contains(t, string(page), why)
 	}
-	for _, status := range []Status{Answered, AnsweredAfterClarify, RespondError, Clarify, CannotProceed, Stopped, Failed, Interrupted} {
+	for _, status := range []Status{Answered, answeredAfterClarify, respondError, Clarify, CannotProceed, Stopped, Failed, Interrupted} {
 		require.Contains(t, string(page), status)
 	}
 }
 
-// TestToolsNeverAnswersWithThoughts: those that a model writes into its text are no
-// part of the answer, of none of the ways to give it.
+// Reasoning that a model writes into its text is not part of the answer, in any form of answer.
 func TestToolsNeverAnswersWithThoughts(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	for _, test := range []struct {
@@ -191,8 +187,7 @@ func TestToolsNeverAnswersWithThoughts(t *testing.T) {
 	}
 }
 
-// TestToolsRefusals: a refusal is one whatever the model said before it, and in
-// whatever protocol.
+// A refusal is recognised after any text and in every protocol.
 func TestToolsRefusals(t *testing.T) {
 	refusal := func(text, why string) providers.Reply {
 		return providers.Reply{Text: text, Refusal: why, Finish: providers.FinishRefusal}
@@ -227,7 +222,7 @@ func TestToolsRefusals(t *testing.T) {
 	})
 }
 
-// TestToolsCutWhileThinking: no text, the tokens being used up, is a cut and no silence.
+// A reply without text that used all its tokens is truncated, not empty.
 func TestToolsCutWhileThinking(t *testing.T) {
 	for _, text := range []string{"", "<think>Let me"} {
 		r := runTools(t, Params{}, nil, providers.Reply{Text: text, Finish: providers.FinishLength})

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// doubling is a schema of so many definitions, each of which refers twice to the next.
+// doubling returns a schema with the given number of definitions, each of which refers
+// twice to the next.
 func doubling(levels int) string {
 	var defs []string
 	for i := range levels {
@@ -18,7 +19,7 @@ func doubling(levels int) string {
 	return fmt.Sprintf(`{"$ref":"#/$defs/d0","$defs":{%s,"d%d":{"type":"number"}}}`, strings.Join(defs, ","), levels)
 }
 
-// TestEffort: what a model wrote never keeps a machine busy.
+// TestEffort checks that a plan cannot cause unbounded work.
 func TestEffort(t *testing.T) {
 	for _, test := range []struct{ name, schema, err string }{
 		{"no reference", `{"type":"number"}`, ""},

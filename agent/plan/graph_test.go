@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chain makes steps of "id: dependencies" pairs.
+// graph makes steps of lists of an id and its dependencies.
 func graph(edges ...[]string) []Step {
 	var out []Step
 	for _, e := range edges {
@@ -37,7 +37,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// drawGraph is any graph of up to eight steps.
+// drawGraph draws any graph of up to eight steps.
 func drawGraph(t *rapid.T) []Step {
 	n := rapid.IntRange(1, 8).Draw(t, "steps")
 	var out []Step
@@ -51,7 +51,7 @@ func drawGraph(t *rapid.T) []Step {
 	return out
 }
 
-// DrawDAG is any graph without a cycle, its steps in any order.
+// DrawDAG draws any graph without a cycle, with its steps in any order.
 func drawDAG(t *rapid.T) Plan {
 	n := rapid.IntRange(1, 12).Draw(t, "steps")
 	var out []Step
@@ -67,8 +67,8 @@ func drawDAG(t *rapid.T) Plan {
 	return Plan{Steps: rapid.Permutation(out).Draw(t, "order")}
 }
 
-// TestCyclesAgainstClosure holds the walk against the transitive closure: a cycle
-// is named exactly when some step reaches itself, and what is named is one.
+// TestCyclesAgainstClosure compares the search with the transitive closure: it names a
+// cycle if and only if some step reaches itself, and what it names is a cycle.
 func TestCyclesAgainstClosure(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawGraph(rt)
@@ -102,9 +102,9 @@ func TestCyclesAgainstClosure(t *testing.T) {
 	})
 }
 
-// TestAnyPlanComesToItsEnd: whatever is ready is run in any order, and some of it
-// fails; no step starts before what it depends on, none is left over, and exactly
-// the dependents of what failed are cancelled.
+// TestAnyPlanComesToItsEnd runs ready steps in random order and lets some fail. A step
+// starts only after its dependencies, every step ends, and exactly the dependents of
+// failed steps are cancelled.
 func TestAnyPlanComesToItsEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawDAG(rt)
@@ -189,13 +189,13 @@ func TestEnding(t *testing.T) {
 		require.Len(t, p.Steps, 2)
 		require.Nil(t, p.Steps[0].OutputSchema)
 	})
-	t.Run("B034 the schema is put on the sink, wherever it stands", func(t *testing.T) {
+	t.Run("B034 the schema is put on the sink, at any position", func(t *testing.T) {
 		before := Plan{Steps: graph([]string{"b", "a"}, []string{"a"})}
 		before.Steps[0].OutputSchema = json.RawMessage(`{}`)
 		p, last := before.Ending(schema)
 		require.Equal(t, "b", last)
 		require.Equal(t, schema, p.Steps[0].OutputSchema)
-		require.Equal(t, json.RawMessage(`{}`), before.Steps[0].OutputSchema, "the plan given stays as it is")
+		require.Equal(t, json.RawMessage(`{}`), before.Steps[0].OutputSchema, "the given plan is not changed")
 	})
 	t.Run("several", func(t *testing.T) {
 		p, last := Plan{Steps: graph([]string{"a"}, []string{"aggregate", "a"}, []string{"aggregate_2"})}.Ending(schema)

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 )
 
-// codes are those of faults, in order.
+// codes returns the codes of faults, in order.
 func codes(faults []Fault) []string {
 	var out []string
 	for _, f := range faults {
@@ -25,7 +25,7 @@ var testKnown = Known{
 	Inputs: []strategy.Input{{Name: "lights", Value: json.RawMessage(`["a","b"]`)}, {Name: "year", Value: json.RawMessage(`1880`)}},
 }
 
-// steps wraps steps into a plan.
+// steps puts steps into a plan.
 func steps(s ...string) string { return `{"title":"t","steps":[` + strings.Join(s, ",") + `]}` }
 
 func TestReadFaults(t *testing.T) {
@@ -34,7 +34,7 @@ func TestReadFaults(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string
-		detail     string // part of the first one
+		detail     string // part of the first fault
 	}{
 		{"no JSON", `title: t`, []string{"not_json"}, "YAML"},
 		{"cut", `{"title":"t","steps":[`, []string{"not_json"}, ""},
@@ -129,7 +129,7 @@ func TestReadValid(t *testing.T) {
 	require.False(t, ok)
 }
 
-// The offer must be a schema, and its own idea of a plan one that can be read.
+// The schema of the offered tool and Read accept and refuse the same plans.
 func TestOffer(t *testing.T) {
 	set, err := tool.NewSet([]tool.Spec{Offer([]string{"search"})})
 	require.NoError(t, err)

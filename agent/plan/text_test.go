@@ -74,7 +74,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// FuzzFill: a template fills with an item that has its fields, and only then.
+// FuzzFill checks that a template can be filled if and only if the item has its fields.
 func FuzzFill(f *testing.F) {
 	for _, s := range []string{"", "{a}", "{{a}}", "{a}{b}", "{", "}}", "{a b}", "{a{b}}", "{item}"} {
 		f.Add(s, "{x}")
