@@ -15,11 +15,11 @@ import (
 
 var noon = time.Date(2026, 5, 13, 16, 0, 0, 0, time.UTC)
 
-// counter is a world with one number, and its own kind.
+// counter is a world with one number. It is its own kind.
 type counter struct {
 	n      int
 	start  Start
-	breaks string // the call that fails
+	breaks string // names the call that fails
 }
 
 var errBroken = errors.New("broken")
@@ -73,7 +73,7 @@ func (k *counter) Close() error {
 	return nil
 }
 
-// An environment opens the world of its kind, and its effects pass the faults.
+// An environment opens the world of its kind. Faults apply to its effects.
 func TestEnvironmentOpensItsWorld(t *testing.T) {
 	ctx := t.Context()
 	spec := Spec{Now: noon, Kind: "counter", Maker: &counter{}, State: json.RawMessage(`{"a":1}`), ClockStep: time.Second, Faults: []Fault{
@@ -108,7 +108,7 @@ func TestEnvironmentOpensItsWorld(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// What is wrong with a world is an error, never a result.
+// A world that breaks causes an error, not a result.
 func TestBrokenWorlds(t *testing.T) {
 	for breaks, want := range map[string]string{
 		"open": "open the world of kind counter: broken", "panic": "open the world of kind counter: the world of kind counter panicked: boom",

@@ -91,8 +91,8 @@ func TestURLTemplateProblems(t *testing.T) {
 	}
 }
 
-// Whatever a model writes, the request goes to the same host and path depth,
-// and the server reads back exactly the value.
+// For any arguments that a model writes, the request goes to the same host and path
+// depth, and the server reads back exactly the value.
 func FuzzURLTemplate(f *testing.F) {
 	for _, s := range []string{"angry", "..", "a/b", "a&b=c#d?e", "\r\nX: y", "日本", "%2e%2e", "", "\\..\\", "@evil.example/", "+ +"} {
 		f.Add(s, s)
@@ -121,8 +121,8 @@ func FuzzURLTemplate(f *testing.F) {
 	})
 }
 
-// No text makes the reader of templates panic, and none that it takes lets an
-// argument choose the host.
+// No text makes the template parser panic, and no accepted text lets an argument choose
+// the host.
 func FuzzParseURLTemplate(f *testing.F) {
 	for _, s := range []string{"https://h/{a}?b={c}", "http://[::1]:80/x", "https://h?{", "http://h/%2e{a}", "http://{a}@h"} {
 		f.Add(s)

@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		faults []world.Fault
-		want   []tool.Result // call by call
+		want   []tool.Result // one for each call
 	}{
 		{"error on the first call", []world.Fault{{OnCalls: []int{1}, Kind: world.FaultError, Status: 500, Code: "E_UPSTREAM", Message: "internal error"}}, []tool.Result{failed("E_UPSTREAM", "HTTP 500: internal error"), ok(plain)}},
 		{"error without status", []world.Fault{{Kind: world.FaultError, Code: "E_X", Message: "m"}}, []tool.Result{failed("E_X", "m"), failed("E_X", "m")}},
@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			w := testWorld(t, func(s *world.Spec) { s.Faults = tt.faults })
-			w.Call(tool.Call{Name: "today_range"}, noon) // counts for its own tool only
+			w.Call(tool.Call{Name: "today_range"}, noon) // counts only for this tool
 			for i, want := range tt.want {
 				require.Equal(t, want, w.Call(day, noon), "call %d", i+1)
 			}
@@ -122,7 +122,7 @@ func TestDurationAndReplies(t *testing.T) {
 	require.False(t, answered)
 }
 
-// A clock step changes the date tools see, and uses no time of the episode.
+// A clock step changes the date that tools see. It does not use time of the episode.
 func TestClockStepMovesTheDateOnly(t *testing.T) {
 	w := testWorld(t, func(s *world.Spec) { s.ClockStep = 15 * time.Second })
 	late := time.Date(2026, 5, 13, 23, 59, 50, 0, newYork(t))
@@ -133,7 +133,7 @@ func TestClockStepMovesTheDateOnly(t *testing.T) {
 	}
 }
 
-// TestMessagesAreBounded: what a model wrote comes back shortened.
+// TestMessagesAreBounded checks that texts that a model wrote are returned shortened.
 func TestMessagesAreBounded(t *testing.T) {
 	r := testWorld(t, nil).Call(counted(strings.Repeat("9", 5000), "2026-05-08", "angry"), noon)
 	require.Equal(t, "E_BAD_DATE", r.Code)
@@ -145,8 +145,8 @@ func TestMessagesAreBounded(t *testing.T) {
 	require.Equal(t, "E_UNENCODABLE", huge.Call(tool.Call{Name: "today_range"}, noon).Code)
 }
 
-// A tool that is not the world's own still lives in the world: its faults, its
-// latency and its clock.
+// The world's faults, latency and clock also apply to tools that are not the world's
+// own.
 func TestWorldAround(t *testing.T) {
 	w := opened(world.Spec{
 		ClockStep: time.Minute, Latency: map[string]time.Duration{"find": time.Second},

@@ -76,7 +76,7 @@ type bound struct {
 // Open opens a world in the bound state.
 func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
 	env := expression.Env{"state": b.state, "seed": int(s.Seed >> 11)}
-	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, shared: true, text: b.text, size: len(b.text)}, nil
+	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, text: b.text, size: len(b.text)}, nil
 }
 
 // declaredWorld is the world of one episode.
@@ -84,11 +84,15 @@ type declaredWorld struct {
 	rules *Rules
 	zone  *time.Location
 	env   expression.Env
-	// state is shared with the kind, and so with other worlds, until the first write.
-	state  map[string]any
-	shared bool
-	text   json.RawMessage // of state; nil if it is not computed
-	size   int             // at least that of text
+	day   int // of today in env, as year and day of the year
+	// state is shared with the kind, and so with other worlds, except for what is own.
+	state map[string]any
+	own   owned
+	// changes and undo are those of the last call, whose memory the next one uses.
+	changes []change
+	undo    []slot
+	text    json.RawMessage // of state; nil if it is not computed
+	size    int             // at least that of text
 }
 
 // State returns the state as canonical JSON; nil if no rule of the suite writes.
@@ -122,11 +126,16 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	if err != nil {
 		return world.Effect{}, fmt.Errorf("tool %s: arguments: %w", c.Name, err)
 	}
-	e := evaluation{tool: t, env: w.env}
+	e := evaluation{tool: t, env: w.env, scratch: w.changes[:0]}
 	w.env["args"] = args
-	if t.usesClock {
+	if t.usesNow {
+		w.env["now"] = at.In(w.zone).Format(time.RFC3339)
+	}
+	if t.usesToday {
 		local := at.In(w.zone)
-		w.env["now"], w.env["today"] = local.Format(time.RFC3339), local.Format(time.DateOnly)
+		if day := local.Year()*1000 + local.YearDay(); day != w.day {
+			w.env["today"], w.day = local.Format(time.DateOnly), day
+		}
 	}
 	for i := range t.rules {
 		rule := &t.rules[i]
@@ -151,20 +160,13 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	if w.shared {
-		own, err := expression.Plain(w.state, 4*maxState)
-		if err != nil {
-			return nil, err
-		}
-		w.state, w.shared = own.(map[string]any), false
-		w.env["state"] = w.state
-	}
+	w.changes = changes
 	apart := apart(changes)
 	var before json.RawMessage
 	if !apart {
 		before = w.Text()
 	}
-	undo, err := apply(w.state, changes)
+	undo, err := w.make(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -188,14 +190,15 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 
 // evaluation is one call: which of the tool's names have been computed.
 type evaluation struct {
-	tool *declaredTool
-	env  expression.Env
-	done [maxLets]bool
+	tool    *declaredTool
+	env     expression.Env
+	done    [maxLets]bool
+	scratch []change
 }
 
-// eval evaluates p after the names of let that it uses, each once a call. A name that no
+// define computes the names of let that p uses, each once a call. A name that no
 // expression needs is not computed, so it may fail where its value does not exist.
-func (e *evaluation) eval(p program) (any, error) {
+func (e *evaluation) define(p program) error {
 	for _, i := range p.lets {
 		if e.done[i] {
 			continue
@@ -203,9 +206,17 @@ func (e *evaluation) eval(p program) (any, error) {
 		let := e.tool.lets[i]
 		v, err := let.Eval(e.env)
 		if err != nil {
-			return nil, fmt.Errorf("let %s: %w", let.name, err)
+			return fmt.Errorf("let %s: %w", let.name, err)
 		}
 		e.env[let.name], e.done[i] = v, true
+	}
+	return nil
+}
+
+// eval evaluates p after the names of let that it uses.
+func (e *evaluation) eval(p program) (any, error) {
+	if err := e.define(p); err != nil {
+		return nil, err
 	}
 	return p.Eval(e.env)
 }
@@ -248,11 +259,10 @@ func (e *evaluation) result(r *rule) (json.RawMessage, error) {
 	if r.fixed != nil {
 		return r.fixed, nil
 	}
-	v, err := e.eval(r.returns)
-	if err != nil {
+	if err := e.define(r.returns); err != nil {
 		return nil, err
 	}
-	return expression.JSON(v, maxResult)
+	return r.returns.JSON(e.env, maxResult)
 }
 
 // text computes a message; empty if there is none.

@@ -125,7 +125,7 @@ func TestWorld(t *testing.T) {
 	rules, src := read(t, shop)
 	rules.roots = map[string]bool{"orders": true, "customers": true, "refunds": true}
 	rules.CheckPaths()
-	require.ErrorContains(t, src.Found.Join(), "args.nothing") // see broken
+	require.ErrorContains(t, src.Found.Join(), "args.nothing") // see the rule broken
 	require.Len(t, src.Found.List, 1)
 	w := open(t, rules, shopState)
 	other := open(t, rules, shopState)
@@ -156,8 +156,54 @@ func TestWorld(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// TestProblems reads rules with mistakes and says what is reported of each, with the line
-// and, for mistakes in expressions, the column.
+// TestWorldsShareNoChange checks that worlds of one bound state share only unchanged
+// data, also after a rule that failed.
+func TestWorldsShareNoChange(t *testing.T) {
+	rules, src := read(t, `
+- name: write
+  rules:
+    - when: args.how == "inside"
+      set: {"orders.O1.items.0": "{{args.n}}", "refunds.0.n": "{{args.n}}", "orders.O1.status": "{{args.n}}", new: {a: {b: 1}, c: [1]}}
+    - when: args.how == "append"
+      append: {refunds: {n: "{{args.n}}"}}
+    - when: args.how == "new"
+      set: {new.a.b: "{{args.n}}", new.c.0: "{{args.n}}", "orders.O1.items": "{{state.orders.O1.items}}"}
+      append: {new.c: 2}
+    - when: args.how == "item"
+      delete: [refunds.0, orders.O1.status]
+    - when: args.how == "twice"
+      set: {"orders.O1.items": [{a: 1}, ink], "orders.O1.items.0.a": "{{args.n}}"}
+    - when: args.how == "fails"
+      set: {"refunds.0.n": lost, "orders.O1.items.1": lost}
+      append: {refunds: lost}
+      delete: [refunds.0, nothing.x]
+    - delete: [orders.O1.items.0]
+`)
+	require.NoError(t, src.Found.Join())
+	const initial = `{"orders":{"O1":{"items":["pen","ink","nib"],"status":"open"},"O2":{}},"refunds":[{"n":1},{"n":2},{"n":3}]}`
+	kind, err := rules.Bind(json.RawMessage(initial))
+	require.NoError(t, err)
+	var worlds []world.World
+	for range 3 {
+		w, err := kind.Open(t.Context(), world.Start{Now: start, Zone: time.UTC})
+		require.NoError(t, err)
+		worlds = append(worlds, w)
+	}
+	for n, how := range []string{"append", "fails", "inside", "append", "item", "inside", "fails", "new", "last", "inside", "item", "new", "twice"} {
+		for i, w := range worlds[:2] {
+			got := call(t, w, "write", fmt.Sprintf(`{"how":%q,"n":%d}`, how, n+100*i))
+			require.Equal(t, how == "fails", strings.HasPrefix(got, "world: "), got)
+			other, untouched := worlds[1-i], worlds[2]
+			before := text(t, other)
+			other.(*declaredWorld).text, untouched.(*declaredWorld).text = nil, nil
+			require.Equal(t, before, text(t, other), "%s changed another world", how)
+			require.Equal(t, initial, text(t, untouched), "%s changed another world", how)
+		}
+	}
+}
+
+// TestProblems reads rules with mistakes and checks what is reported for each, with the
+// line and, for mistakes in expressions, the column.
 func TestProblems(t *testing.T) {
 	for rules, want := range map[string]string{
 		"rules: [{when: ordr == nil, returns: 1}, {returns: 2}]":                                  "suite.yaml:3:18: [0].rules[0].when: unknown name ordr (did you mean order?)",
@@ -227,7 +273,7 @@ func TestStates(t *testing.T) {
 	require.Contains(t, call(t, w, "t", `{`), "world: tool t: arguments: not valid JSON")
 }
 
-// TestSchema compares the published schema with what Read takes.
+// TestSchema compares the published schema with what Read accepts.
 func TestSchema(t *testing.T) {
 	var doc struct {
 		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
@@ -254,7 +300,8 @@ func TestDigestAndWrites(t *testing.T) {
 	require.Nil(t, state, "nothing can change")
 }
 
-// TestLetsAreLazy computes a name only where an expression needs it, and once a call.
+// TestLetsAreLazy checks that a name is computed only if an expression needs it, and
+// once per call.
 func TestLetsAreLazy(t *testing.T) {
 	rules, src := read(t, "- name: t\n  let: {a: state.missing.x, b: 'a + 1', c: args.n * 2}\n  rules: [{when: args.n == 1, returns: '{{b}}'}, {returns: '{{c + c}}'}]\n")
 	require.NoError(t, src.Found.Join())
@@ -264,8 +311,23 @@ func TestLetsAreLazy(t *testing.T) {
 	require.Equal(t, "12", call(t, w, "t", `{"n":3}`))
 }
 
-// FuzzRules reads any rules and calls what can be read: no panic, and a call that is not
-// ok leaves the state as it was.
+// TestToday checks that today is the day in the world's zone at the time of each call.
+func TestToday(t *testing.T) {
+	rules, src := read(t, "- name: t\n  rules: [{returns: '{{today}}'}]\n")
+	require.NoError(t, src.Found.Join())
+	w := open(t, rules, "")
+	for _, c := range []struct {
+		hours int
+		want  string
+	}{{0, `"2026-05-14"`}, {23, `"2026-05-14"`}, {24, `"2026-05-15"`}, {365 * 24, `"2027-05-14"`}} {
+		e, err := w.Call(t.Context(), tool.Call{Name: "t", Args: json.RawMessage(`{}`)}, start.Add(time.Duration(c.hours)*time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, c.want, string(e.Value))
+	}
+}
+
+// FuzzRules reads any rules and calls the valid ones. Nothing panics, and a call whose
+// outcome is not ok does not change the state.
 func FuzzRules(f *testing.F) {
 	f.Add(shop, `{"id":"O1","amount":5}`)
 	f.Add("- name: t\n  rules: [{set: {'orders.{{args.id}}.x': '{{state}}'}}]\n", `{"id":"O1"}`)

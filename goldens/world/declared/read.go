@@ -56,9 +56,10 @@ func (r *Rules) Writes(name string) bool {
 
 // declaredTool is a tool with its rules.
 type declaredTool struct {
-	lets      []let
-	rules     []rule
-	usesClock bool
+	lets  []let
+	rules []rule
+	// usesNow and usesToday report what its expressions read of the clock.
+	usesNow, usesToday bool
 }
 
 // let is a name of the suite's for an expression.
@@ -309,7 +310,8 @@ func (rd *reader) compiled(p *expression.Program) program {
 			}
 		}
 	}
-	rd.tool.usesClock = rd.tool.usesClock || slices.Contains(p.Names(), "now") || slices.Contains(p.Names(), "today")
+	rd.tool.usesNow = rd.tool.usesNow || slices.Contains(p.Names(), "now")
+	rd.tool.usesToday = rd.tool.usesToday || slices.Contains(p.Names(), "today")
 	for _, m := range p.Members() {
 		switch {
 		case m.Of == "state":

@@ -3,6 +3,7 @@ package declared
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,23 +36,23 @@ type change struct {
 	operation
 	path  state.Path
 	value any
+	text  json.RawMessage // of value
 }
 
 // changes computes the paths and values of a rule's writes, before any is applied.
 func (e *evaluation) changes(r *rule) ([]change, error) {
-	out := make([]change, len(r.writes))
-	for i, w := range r.writes {
+	out := e.scratch
+	for _, w := range r.writes {
 		c, err := change{operation: w.operation}, error(nil)
 		if c.path, err = e.path(w.path); err == nil && w.operation != remove {
-			var v any
-			if v, err = e.eval(w.value); err == nil {
-				c.value, err = expression.Plain(v, maxState)
+			if err = e.define(w.value); err == nil {
+				c.value, c.text, err = w.value.Keep(e.env, maxState)
 			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.operation, err)
 		}
-		out[i] = c
+		out = append(out, c)
 	}
 	return out, nil
 }
@@ -76,18 +77,20 @@ func (e *evaluation) path(keys []program) (state.Path, error) {
 	return out, nil
 }
 
-// apply makes the changes in the state, one after the other. If one does not fit, it takes
+// make makes the changes in the state, one after the other. If one does not fit, it takes
 // back those before it.
-func apply(root map[string]any, changes []change) (undo []slot, err error) {
-	undo = make([]slot, 0, len(changes))
-	for _, c := range changes {
-		s, err := c.apply(root)
+func (w *declaredWorld) make(changes []change) (undo []slot, err error) {
+	undo = w.undo[:0]
+	for i := range changes {
+		c := &changes[i]
+		s, err := w.change(c)
 		if err != nil {
 			restore(undo)
 			return nil, fmt.Errorf("%s %s: %w", c.operation, c.path, err)
 		}
 		undo = append(undo, s)
 	}
+	w.undo = undo
 	return undo, nil
 }
 
@@ -117,7 +120,7 @@ func apart(changes []change) bool {
 // list lists changes that are apart, in the order of world.Diff. slots are what they
 // changed.
 func list(root map[string]any, changes []change, slots []slot) []world.Change {
-	var found []state.Change
+	found := make([]state.Change, 0, len(changes))
 	for i, c := range changes {
 		var from json.RawMessage
 		path := c.path
@@ -126,10 +129,10 @@ func list(root map[string]any, changes []change, slots []slot) []world.Change {
 		} else if slots[i].exists {
 			from = expression.AppendJSON(nil, slots[i].old)
 		}
-		found = append(found, state.DiffAt(path, from, expression.AppendJSON(nil, c.value))...)
+		found = state.DiffAt(found, path, from, c.text)
 	}
 	slices.SortFunc(found, func(a, b state.Change) int { return inOrder(root, a.Path, b.Path) })
-	var out []world.Change
+	out := slices.Grow([]world.Change(nil), len(found))
 	for _, c := range found {
 		out = append(out, world.Change{Path: c.Path.String(), From: c.From, To: c.To})
 	}
@@ -150,9 +153,14 @@ func inOrder(root map[string]any, a, b state.Path) int {
 	return len(a) - len(b)
 }
 
-// apply makes a change and returns the slot that it changed.
-func (c *change) apply(root map[string]any) (slot, error) {
-	s, err := find(root, c.path)
+// change makes a change and returns the slot that it changed.
+func (w *declaredWorld) change(c *change) (slot, error) {
+	last := len(c.path) - 1
+	own := w.take(c.path[:last])
+	if c.operation == appendTo {
+		w.take(c.path)
+	}
+	s, err := find(w.state, c.path)
 	switch {
 	case err != nil:
 		return s, err
@@ -169,13 +177,45 @@ func (c *change) apply(root map[string]any) (slot, error) {
 	case s.object != nil:
 		delete(s.object, s.key)
 	default: // an item of a list: the list becomes shorter
+		clear(own)
 		index, items := s.index, s.list
-		if s, err = find(root, c.path[:len(c.path)-1]); err != nil {
+		if s, err = find(w.state, c.path[:last]); err != nil {
 			return s, err
 		}
 		s.put(slices.Delete(slices.Clone(items), index, index+1))
 	}
 	return s, nil
+}
+
+// owned are the parts of a state that its world has copied, by their keys. What a change
+// puts into the state is a copy already.
+type owned map[string]owned
+
+// take gives the world copies of the objects and lists at and above path that it shares.
+// It returns what it owns below path; nil if the path leads to nothing.
+func (w *declaredWorld) take(path state.Path) owned {
+	if w.own == nil {
+		w.own, w.state = owned{}, maps.Clone(w.state)
+		w.env["state"] = w.state
+	}
+	own, node := w.own, any(w.state)
+	for _, key := range path {
+		s := at(node, key)
+		if own[key] == nil {
+			switch v := s.old.(type) {
+			case map[string]any:
+				s.old = maps.Clone(v)
+			case []any:
+				s.old = slices.Clone(v)
+			default:
+				return nil
+			}
+			s.put(s.old)
+			own[key] = owned{}
+		}
+		own, node = own[key], s.old
+	}
+	return own
 }
 
 // slot is a member of an object, or an item of a list, and what it held when it was found.
@@ -195,22 +235,28 @@ func find(root map[string]any, path state.Path) (s slot, err error) {
 		if i > 0 && !s.exists {
 			return s, missing(path[:i])
 		}
-		switch at := node.(type) {
-		case map[string]any:
-			s = slot{object: at, key: key}
-			s.old, s.exists = at[key]
-		case []any:
-			n, err := strconv.Atoi(key)
-			s = slot{list: at, index: n, exists: err == nil && n >= 0 && n < len(at) && strconv.Itoa(n) == key}
-			if s.exists {
-				s.old = at[n]
-			}
-		default:
+		if s = at(node, key); s.object == nil && s.list == nil {
 			return s, fmt.Errorf("%s is %s, which has no members", path[:i], expression.Kind(node))
 		}
 		node = s.old
 	}
 	return s, nil
+}
+
+// at returns the slot of a key in an object or a list; the zero slot of any other value.
+func at(node any, key string) (s slot) {
+	switch node := node.(type) {
+	case map[string]any:
+		s = slot{object: node, key: key}
+		s.old, s.exists = node[key]
+	case []any:
+		n, err := strconv.Atoi(key)
+		s = slot{list: node, key: key, index: n, exists: err == nil && n >= 0 && n < len(node) && strconv.Itoa(n) == key}
+		if s.exists {
+			s.old = node[n]
+		}
+	}
+	return s
 }
 
 func (s *slot) put(v any) {

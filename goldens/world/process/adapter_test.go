@@ -18,15 +18,15 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// python is a Python 3; the test is skipped where there is none.
+// python returns the path of a Python 3. Without one, it skips the test.
 func python(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"/usr/bin/python3", "python3"} { // a shim takes a while to start
+	for _, name := range []string{"/usr/bin/python3", "python3"} { // first, because a shim on PATH starts slowly
 		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "").Run() == nil {
 			return path
 		}
 	}
-	t.Skip("the adapter for Python is not run: there is no python3 on this machine")
+	t.Skip("the adapter for Python needs python3, which is not installed")
 	return ""
 }
 
@@ -44,7 +44,7 @@ func adapter(t testing.TB) (dir string) {
 	return dir
 }
 
-// pythonAirline is the world of score.py behind the adapter.
+// pythonAirline returns the world of score.py behind the adapter.
 func pythonAirline(t testing.TB) process.Kind {
 	t.Helper()
 	testkit.Shared(t, "published", "tau-airline", "score.py")
@@ -93,8 +93,8 @@ func TestAdapter(t *testing.T) {
 	require.ErrorContains(t, err, "ended (exit status 1) before it answered call")
 }
 
-// TestAirlineInPython: the world of score.py behind the adapter agrees with the Go world on
-// results and states. TestAirlineRun makes all calls; this one makes a few.
+// TestAirlineInPython checks that the world of score.py behind the adapter agrees with
+// the Go world on results and states. It makes a few calls; TestAirlineRun makes all.
 func TestAirlineInPython(t *testing.T) {
 	k := pythonAirline(t)
 	other := goAirline(t)

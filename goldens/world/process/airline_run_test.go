@@ -57,13 +57,14 @@ func (m *recordedAgent) Step(ev agent.Event) (r agent.Ready) {
 		r.Commands = append(r.Commands, m.Tool(agent.CallTool{Call: c, Key: fmt.Sprint(m.made, key), ArgsHash: hash}))
 	case m.ended:
 		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Answered, Answer: m.said}))
-	default: // of turns the recorded agent had no more
+	default: // the recorded agent ran out of turns
 		r.Commands = append(r.Commands, m.Finish(agent.Finish{Status: agent.Stopped, StopReason: agent.MaxSteps}))
 	}
 	return r
 }
 
-// recordedOptions are those of a run in which task i makes the calls of all[i].
+// recordedOptions returns the options of a run in which task i makes the calls of
+// all[i].
 func recordedOptions(suite *goldens.Suite, all []conversation) harness.Options {
 	return harness.Options{
 		Matrix: harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{{Name: "agent", Agent: "recorded", Provider: "openai-compatible", Model: "any"}}},
@@ -72,7 +73,7 @@ func recordedOptions(suite *goldens.Suite, all []conversation) harness.Options {
 				var i int
 				_, err := fmt.Sscan(p.Request, &i)
 				if p.Tools == nil || err != nil {
-					return nil, nil // it is only checked
+					return nil, nil // the suite is only checked, not run
 				}
 				return &recordedAgent{Tally: agent.Tally{Budgets: p.Budgets}, conversation: all[i]}, nil
 			}}},
@@ -82,8 +83,8 @@ func recordedOptions(suite *goldens.Suite, all []conversation) harness.Options {
 	}
 }
 
-// airlineSuite writes a suite of the recorded conversations, each a task: it is solved if
-// the reward is to be 1.
+// airlineSuite writes a suite with a task for each recorded conversation. The task is
+// solved if the expected reward is 1.
 func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Suite {
 	t.Helper()
 	var declared []struct {
@@ -123,8 +124,8 @@ func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Sui
 }
 
 // TestAirlineRun records the conversations in the Python world and replays them without
-// Python: all results are byte-equal, and all rewards and final states those of the
-// original.
+// Python. All results equal those of the original byte for byte, as do all rewards and
+// final states.
 func TestAirlineRun(t *testing.T) {
 	t.Parallel()
 	all := conversations(t)
@@ -148,7 +149,7 @@ func TestAirlineRun(t *testing.T) {
 	run(t, o, all, states)
 }
 
-// run runs the conversations and compares what became of them with the expectations, and the
+// run runs the conversations and compares their outcomes with the expectations, and the
 // hashes of their final states with those of the Go world.
 func run(t *testing.T, o harness.Options, all []conversation, states []string) {
 	t.Helper()

@@ -21,12 +21,12 @@ type conversation struct {
 	task, trial int
 	reward      float64
 	calls       []tool.Call
-	results     []string // empty where the conversation ends with the call
+	results     []string // empty if the conversation ends with the call
 	said        string   // the assistant's messages, in lower case and without commas
 	ended       bool     // by the customer, or with a transfer to a human
 	goal        []tool.Call
 	outputs     []string
-	goalHash    string // of the published reward; empty without one
+	goalHash    string // the hash of the published reward; empty if there is none
 }
 
 // conversations reads the recordings.
@@ -91,7 +91,7 @@ func conversations(t testing.TB) (out []conversation) {
 	return out
 }
 
-// expected is expected.json.
+// expected is the content of expected.json.
 type expected struct {
 	InitialHash   string `json:"initial_hash"`
 	ToolCalls     int    `json:"tool_calls"`
@@ -109,7 +109,7 @@ func expectations(t testing.TB) (e expected) {
 	return e
 }
 
-// goAirline is the airline domain in Go.
+// goAirline returns the airline domain in Go.
 func goAirline(t testing.TB) *airline {
 	t.Helper()
 	a := &airline{map[string]*object{}, map[string]map[string]string{}, map[string]string{}}
@@ -125,7 +125,7 @@ func goAirline(t testing.TB) *airline {
 
 var airlineStart = world.Start{Now: time.Date(2024, 5, 15, 20, 0, 0, 0, time.UTC), Zone: time.UTC}
 
-// airlineState is what both worlds of the domain have as their state.
+// airlineState is the state of both worlds of the domain.
 type airlineState struct {
 	Hash    string
 	Records map[string]json.RawMessage
@@ -150,8 +150,8 @@ func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, s
 	return results, state
 }
 
-// TestAirlineInGo: the Go world repeats all recorded calls byte for byte, and reaches the
-// states and rewards of the original.
+// TestAirlineInGo checks that the Go world repeats all recorded calls byte for byte and
+// reaches the states and rewards of the original.
 func TestAirlineInGo(t *testing.T) {
 	want, k, calls := expectations(t), goAirline(t), 0
 	goals := map[int]string{}

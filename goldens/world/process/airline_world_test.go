@@ -43,7 +43,7 @@ func (o *object) int(key string) int        { n, _ := o.values[key].(int); retur
 func (o *object) object(key string) *object { v, _ := o.values[key].(*object); return v }
 func (o *object) list(key string) []any     { v, _ := o.values[key].([]any); return v }
 
-// with is a copy with other members.
+// with returns a copy with changed members.
 func (o *object) with(pairs ...any) *object {
 	c := &object{slices.Clone(o.keys), maps.Clone(o.values)}
 	for i := 0; i < len(pairs); i += 2 {
@@ -163,7 +163,7 @@ func tuple(parts []string) string {
 type airline struct {
 	base  map[string]*object           // by kind: flights, reservations, users
 	texts map[string]map[string]string // canon of each record
-	whole map[string]string            // and of all of a kind
+	whole map[string]string            // canon of all records of a kind
 }
 
 // Tools implements world.Kind.
@@ -213,7 +213,7 @@ func (w *airlineWorld) hash() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte("("+strings.Join(kinds, ", ")+")")))
 }
 
-// changed are the texts of the records of a kind that were changed or made.
+// changed returns the texts of the changed and new records of a kind.
 func (w *airlineWorld) changed(kind string) map[string]string {
 	texts := map[string]string{}
 	for at, r := range w.own {
@@ -224,7 +224,7 @@ func (w *airlineWorld) changed(kind string) map[string]string {
 	return texts
 }
 
-// wholeOf is the text of all records of a kind.
+// wholeOf returns the text of all records of a kind.
 func wholeOf(base, changed map[string]string) string {
 	texts := maps.Clone(base)
 	maps.Copy(texts, changed)
@@ -275,7 +275,7 @@ var airlineTools = map[string]func(*airlineWorld, *object) string{
 
 const airports = `{"SFO": "San Francisco", "JFK": "New York", "LAX": "Los Angeles", "ORD": "Chicago", "DFW": "Dallas", "DEN": "Denver", "SEA": "Seattle", "ATL": "Atlanta", "MIA": "Miami", "BOS": "Boston", "PHX": "Phoenix", "IAH": "Houston", "LAS": "Las Vegas", "MCO": "Orlando", "EWR": "Newark", "CLT": "Charlotte", "MSP": "Minneapolis", "DTW": "Detroit", "PHL": "Philadelphia", "LGA": "LaGuardia"}`
 
-// seat prices one leg in place; it returns an error text if it cannot be sold.
+// seat sets the price of one leg. It returns an error text if the leg cannot be sold.
 func (w *airlineWorld) seat(leg *object, cabin string, people int) string {
 	no, day := leg.text("flight_number"), leg.text("date")
 	f := w.see("flights", no)
@@ -482,7 +482,8 @@ func found(r *object) string {
 	return dumps(r)
 }
 
-// onDay is a flight with the seats and prices of a day, if it can be booked then.
+// onDay returns a flight with the seats and prices of a day, if it can be booked on
+// that day.
 func onDay(f *object, day string) *object {
 	d := f.object("dates").object(day)
 	out := f.with()
@@ -532,7 +533,7 @@ func (w *airlineWorld) oneStop(a *object) string {
 	return dumps(out)
 }
 
-// calculate is Python's str(round(float(eval(expression)), 2)).
+// calculate evaluates Python's str(round(float(eval(expression)), 2)).
 func calculate(expression string) string {
 	if strings.Trim(expression, "0123456789+-*/(). ") != "" {
 		return "Error: invalid characters in expression"

@@ -105,6 +105,6 @@ func (h *host) close() {
 	defer h.mu.Unlock()
 	h.ended = true
 	if h.conn != nil {
-		h.conn.close(grace)
+		h.conn.close()
 	}
 }

@@ -15,9 +15,12 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/cupel-eval/cupel/internal/lines"
 )
 
-// behaviour is the environment variable that makes the test binary a world.
+// behaviour is the environment variable that selects the world that the test binary
+// serves.
 const behaviour = "CUPEL_TEST_WORLD"
 
 func TestMain(m *testing.M) {
@@ -28,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// AsWorld is a kind whose command is this test binary.
+// AsWorld returns a kind whose command is this test binary.
 func AsWorld(how string) Kind {
 	return Kind{Command: []string{os.Args[0]}, Timeout: 20 * time.Second, Env: []string{behaviour}, Lookup: func(name string) (string, bool) {
 		return how, name == behaviour
@@ -58,10 +61,17 @@ type asked struct {
 	}
 }
 
-// serveWorld is what the helper process does.
+// serveWorld runs in the helper process.
 func serveWorld(how string) {
 	if raw, ok := strings.CutPrefix(how, "raw:"); ok {
 		text, _ := hex.DecodeString(raw)
+		if in := bufio.NewReader(os.Stdin); true {
+			if hello, _ := in.ReadString('\n'); strings.Contains(hello, `"initialize"`) {
+				fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}`)
+				_, _ = in.ReadString('\n')
+				_, _ = in.ReadString('\n')
+			}
+		}
 		_, _ = os.Stdout.Write(text)
 		return
 	}
@@ -93,7 +103,7 @@ func serveWorld(how string) {
 }
 
 func (w *counter) line(format string, args ...any) {
-	_, _ = fmt.Fprintf(w.out, format+"\n", args...) // who reads it may be gone
+	_, _ = fmt.Fprintf(w.out, format+"\n", args...) // the reader may have ended
 }
 
 func (w *counter) serve(how string, r asked) {
@@ -112,7 +122,7 @@ func (w *counter) serve(how string, r asked) {
 	case how == "large" && r.Method == "state":
 		w.line(`{"id":%s,"result":"%s"}`, r.ID, strings.Repeat("x", MaxState))
 	case how == "too large" && r.Method == "state":
-		w.line(`{"id":%s,"result":"%s"}`, r.ID, strings.Repeat("x", maxLine))
+		w.line(`{"id":%s,"result":"%s"}`, r.ID, strings.Repeat("x", lines.MaxLine))
 	case how == "twice" && r.Method == "call":
 		w.line(`{"id":%s,"result":{"a":1,"a":2}}`, r.ID)
 	case how == "dies" && r.Method == "call", how == "dies second" && r.Params.Arguments.By == 2:
@@ -163,7 +173,8 @@ func (w *counter) answer(r asked) {
 	}
 }
 
-// spawn starts a child that outlives a polite end, and returns where it listens.
+// spawn starts a child that survives a polite end, and returns the address on which it
+// listens.
 func spawn() string {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), behaviour+"=plain")
@@ -195,7 +206,7 @@ func (w *counter) serveMCP(r asked) {
 		w.line(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}`)
 		w.line(`{"jsonrpc":"2.0","id":"s1","method":"ping"}`)
 		w.line(`{"jsonrpc":"2.0","id":"s2","method":"sampling/createMessage","params":{}}`)
-		w.ignore = 3 // the two answers and the notification that it is initialized
+		w.ignore = 3 // the answers to the two requests above, and the notification "initialized"
 		out(`{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
 	case "tools/list":
 		out(`{"tools":[{"name":"add","description":"Adds.","inputSchema":{"type":"object"}}]}`)

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +23,8 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/mcp"
 )
 
 // DefaultTimeout bounds the start of a command and each of its answers, unless Kind.Timeout
@@ -114,9 +115,7 @@ func (k Kind) List(ctx context.Context) ([]tool.Spec, error) {
 }
 
 // String names the command in messages.
-func (k Kind) String() string {
-	return fmt.Sprintf("the world's command %q", clip.Bytes(strings.Join(k.Command, " "), 200))
-}
+func (k Kind) String() string { return k.program().String() }
 
 func (k Kind) open() *processWorld {
 	if k.Timeout == 0 {
@@ -193,12 +192,12 @@ func (w *processWorld) Close() error { w.host.close(); return nil }
 // Only the answer to a call may be a refusal.
 func (w *processWorld) ask(ctx context.Context, method string, params, shown any) (answer reply, err error) {
 	one := request{host: w.host, method: method}
-	if one.params, err = encode(params); err != nil {
+	if one.params, err = mcp.Encode(params); err != nil {
 		return answer, err
 	}
 	// With what was asked before, equal requests at different states differ: a recording
 	// answers each where it was made.
-	body, err := encode(struct {
+	body, err := mcp.Encode(struct {
 		After  string `json:"after,omitempty"`
 		Params any    `json:"params"`
 	}{w.after, shown})
@@ -214,7 +213,7 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	if err != nil {
 		return answer, err
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxLine))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, lines.MaxLine))
 	if closed := resp.Body.Close(); err == nil {
 		err = closed
 	}

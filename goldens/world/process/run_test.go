@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// counterSuite lacks its command and the names of its environment, as JSON.
+// counterSuite is completed with the command and the names of its environment, as JSON.
 const counterSuite = `
 name: counter
 tools:
@@ -35,8 +35,8 @@ tasks:
   - {id: one, request: "1", expect: {status: answered, unchanged: [n]}}
 `
 
-// counterOptions are those of a run of two tasks, the first of which makes the calls, or
-// else adds 1 and 2.
+// counterOptions returns the options of a run of two tasks. The first one makes the
+// given calls, or by default adds 1 and 2.
 func counterOptions(t *testing.T, k process.Kind, calls ...tool.Call) harness.Options {
 	t.Helper()
 	command, err := json.Marshal(k.Command)
@@ -70,8 +70,9 @@ func episodes(t *testing.T, o harness.Options) (all map[string]ledger.Episode, r
 	return all, res.Manifest.RunID
 }
 
-// TestRunOfABrokenWorld: an episode whose world fails has no result and says why; resuming
-// the run repeats in a new process what the first one did before it failed.
+// TestRunOfABrokenWorld checks that an episode whose world fails has no result and
+// names the reason, and that a resumed run repeats in a new process the calls made
+// before the failure.
 func TestRunOfABrokenWorld(t *testing.T) {
 	o := counterOptions(t, process.AsWorld("dies second"))
 	o.LookupEnv = process.AsWorld("dies second").Lookup
@@ -89,7 +90,8 @@ func TestRunOfABrokenWorld(t *testing.T) {
 	require.True(t, all["zero"].Solved, all["zero"].ErrorText)
 }
 
-// TestRunIsReplayedWithoutTheCommand: also worlds that do not open are harness errors.
+// TestRunIsReplayedWithoutTheCommand also checks that worlds that do not open are
+// harness errors.
 func TestRunIsReplayedWithoutTheCommand(t *testing.T) {
 	o := counterOptions(t, process.AsWorld("plain"))
 	o.LookupEnv = process.AsWorld("plain").Lookup
@@ -114,7 +116,8 @@ func TestRunIsReplayedWithoutTheCommand(t *testing.T) {
 	}
 }
 
-// TestCredentialIsWithheld: what the suite passes to a command does not come back.
+// TestCredentialIsWithheld checks that values passed to a command do not come back in
+// its answers.
 func TestCredentialIsWithheld(t *testing.T) {
 	const secret = "a-secret-of-the-world"
 	o := counterOptions(t, process.AsWorld(secret))
@@ -136,7 +139,7 @@ func TestCredentialIsWithheld(t *testing.T) {
 	}))
 }
 
-// TestStoppedRun: Ctrl-C ends a run whose world hangs.
+// TestStoppedRun checks that Ctrl-C ends a run whose world hangs.
 func TestStoppedRun(t *testing.T) {
 	o := counterOptions(t, process.AsWorld("hangs"))
 	o.LookupEnv = process.AsWorld("hangs").Lookup
