@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// TestTheFirstPlaybookOfThePage follows the example of docs/playbooks.md.
+// The first example of docs/playbooks.md solves its task.
 func TestTheFirstPlaybookOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/playbooks.md")
 	require.NoError(t, err)

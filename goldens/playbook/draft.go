@@ -22,15 +22,15 @@ type Done struct {
 	Reply  string // to an Ask
 }
 
-// maxLeaves bounds the values of results that a draft looks at.
+// maxLeaves bounds the values of results that a draft searches.
 const maxLeaves = 10_000
 
-// Draft writes what an episode did as the solution of its task: an entry of playbook.yaml,
-// indented by two. The last of did is its end. An argument that is found in exactly one
-// place of the values given and of earlier results and replies, and not in the request,
-// becomes an expression, and so does a number of the answer; a comment "# edit:" says
-// which numbers need a person. A call that was repeated after failures is written once.
-// The error says why the draft does not do what the episode did.
+// Draft writes the actions of an episode as the solution of its task: an entry of playbook.yaml,
+// indented by two spaces. The last of did ends the episode. An argument or a number of the answer
+// becomes an expression if it is not in the request and is in exactly one place of the given
+// values, earlier results and replies. A comment "# edit:" marks numbers that a person must
+// check. A call that was repeated after failures is written once. Draft fails if the solution
+// does not repeat the actions of the episode.
 func Draft(task Task, given map[string]json.RawMessage, did []Done) ([]byte, error) {
 	if task.Each != "" {
 		return nil, fmt.Errorf("task %s works on items one by one; write its solution by hand, for one item", task.ID)
@@ -67,8 +67,8 @@ func Draft(task Task, given map[string]json.RawMessage, did []Done) ([]byte, err
 	return text, d.check(text, given, did)
 }
 
-// solved leaves out the calls that a solution does not make: those that were refused for
-// what they said, and those that failed and were repeated.
+// solved removes the calls that a solution does not make: those that were refused because of
+// their arguments, and those that failed and were repeated.
 func solved(did []Done) (out []Done) {
 	for i, a := range did {
 		again := func(later Done) bool {
@@ -96,11 +96,11 @@ type drafter struct {
 	as     []string // the name that each step's result would have
 }
 
-// leaf is a place of a value: name is what it is part of, path the expression for it, key
-// the field that holds it.
+// leaf is a scalar in a value: name is the name of that value, path the expression for the
+// scalar, key its field.
 type leaf struct{ name, path, key string }
 
-// learn notes every scalar of a value that is at path.
+// learn stores every scalar of the value at path.
 func (d *drafter) learn(name, path, key string, v any) {
 	if d.count++; d.count > maxLeaves {
 		return
@@ -124,8 +124,8 @@ func (d *drafter) learn(name, path, key string, v any) {
 	}
 }
 
-// find returns the expression for a value of a field that is in exactly one place. A single
-// character must be that of a field of the same name: it could be there by chance.
+// find returns the expression for a value if it is in exactly one place. A single character must
+// also be in a field of the same name, because it may occur by chance.
 func (d *drafter) find(v any, key string) (path string, ok bool) {
 	text := string(expression.AppendJSON(nil, v))
 	word := strings.Trim(text, `"`)
@@ -172,7 +172,7 @@ func (d *drafter) step(a Done) {
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// fresh makes a name that is not taken.
+// fresh returns an unused name.
 func (d *drafter) fresh(base string) string {
 	base = notInName.ReplaceAllString(base, "_")
 	if probe, err := expression.Compile(base, []string{base}); err != nil || len(probe.Names()) != 1 || !namePattern.MatchString(base) || base == itemName || base == errorName {
@@ -186,7 +186,7 @@ func (d *drafter) fresh(base string) string {
 	return name
 }
 
-// node writes a value with expressions where it is that of a result.
+// node writes a value, with expressions for the parts that are in results.
 func (d *drafter) node(v any, key string) *yaml.Node {
 	switch v := v.(type) {
 	case map[string]any:
@@ -211,30 +211,31 @@ func (d *drafter) node(v any, key string) *yaml.Node {
 	return yamlfile.Node(json.RawMessage(expression.AppendJSON(nil, v)))
 }
 
-// literal is a text in which no expression is read.
+// literal escapes a text so that it has no expressions.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
 var (
 	number = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)?`)
-	// joinedBefore and joinedAfter match what makes digits a part of a date or a name.
+	// joinedBefore and joinedAfter match the neighbours of digits that are part of a date or a
+	// name.
 	joinedBefore = regexp.MustCompile(`(?:[\pL_0-9-]|[0-9][.,:/])$`)
 	joinedAfter  = regexp.MustCompile(`^(?:[\pL_0-9]|[-.,:/][0-9])`)
 )
 
-// standsAlone reports whether the part of a text from at[0] to at[1] is a number or a word of
-// its own.
-func standsAlone(text string, at []int) bool {
+// isSeparate reports whether the bytes from at[0] to at[1] of a text are a complete number or
+// word.
+func isSeparate(text string, at []int) bool {
 	return !joinedAfter.MatchString(text[at[1]:]) && !joinedBefore.MatchString(text[max(at[0]-2, 0):at[0]])
 }
 
-// mentions reports whether a text has a word, which is not part of another.
+// mentions reports whether a text contains a complete word.
 func mentions(text, word string) bool {
 	for from := 0; word != ""; {
 		i := strings.Index(text[from:], word)
 		if i < 0 {
 			break
 		}
-		if at := []int{from + i, from + i + len(word)}; standsAlone(text, at) {
+		if at := []int{from + i, from + i + len(word)}; isSeparate(text, at) {
 			return true
 		}
 		from += i + len(word)
@@ -242,7 +243,7 @@ func mentions(text, word string) bool {
 	return false
 }
 
-// answer writes the answer, its numbers as expressions.
+// answer writes the answer, with expressions for its numbers.
 func (d *drafter) answer(st *yaml.Node, a Action) {
 	var out strings.Builder
 	var edits []string
@@ -253,7 +254,7 @@ func (d *drafter) answer(st *yaml.Node, a Action) {
 	}
 	for _, at := range number.FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
-		if !standsAlone(text, at) || mentions(d.said, word) {
+		if !isSeparate(text, at) || mentions(d.said, word) {
 			continue
 		}
 		out.WriteString(literal(text[from:at[0]]))
@@ -277,7 +278,7 @@ func (d *drafter) answer(st *yaml.Node, a Action) {
 	}
 }
 
-// number returns the expression for a number of the answer, or what a person has to do.
+// number returns the expression for a number of the answer, or false if a person must check it.
 func (d *drafter) number(word string) (path string, ok bool) {
 	places := d.leaves[word]
 	switch {
@@ -290,7 +291,7 @@ func (d *drafter) number(word string) (path string, ok bool) {
 	return places[0].path, true
 }
 
-// check follows the draft through what the episode saw.
+// check follows the draft with the results of the episode and compares the actions.
 func (d *drafter) check(entry []byte, given map[string]json.RawMessage, did []Done) error {
 	r := newReader(File, []Task{d.task})
 	r.text(slices.Concat([]byte("playbook:\n"), entry))
@@ -323,8 +324,8 @@ func (d *drafter) check(entry []byte, given map[string]json.RawMessage, did []Do
 	return nil
 }
 
-// Add returns the text of a playbook with an entry that Draft wrote. Every other byte of
-// it stays; an empty text becomes a playbook.
+// Add returns the text of a playbook with an entry that Draft wrote. It does not change other
+// entries. From an empty text it makes a playbook.
 func Add(text, entry []byte) ([]byte, error) {
 	if len(text) == 0 {
 		return slices.Concat([]byte("playbook:\n"), entry), nil
@@ -350,7 +351,7 @@ func Add(text, entry []byte) ([]byte, error) {
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	end := len(lines)
-	if at+2 < len(root.Content) { // before the next key and what is above it
+	if at+2 < len(root.Content) { // before the next key and its comments
 		for end = root.Content[at+2].Line - 1; end > 0 && (strings.TrimSpace(lines[end-1]) == "" || lines[end-1][0] == '#'); end-- {
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// A model follows a solution by what its prompt shows at each turn.
+// A model follows a solution with the content of its prompt at each turn.
 func Example() {
 	tools, err := tool.NewSet([]tool.Spec{{Name: "get_order", Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}}}`)}})
 	if err != nil {

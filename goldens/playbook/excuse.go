@@ -6,17 +6,17 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// Excuse says of mistakes in the solution of a task why the task may accept them: they are
-// no mistakes. `cupel suite prove` reads it from what playbook.yaml has as equivalent.
+// Excuse is an entry under equivalent in playbook.yaml: the reason why a task may accept certain
+// mutants of its solution, which are then not mistakes. `cupel suite prove` uses it.
 type Excuse struct {
-	// Mutant is what the mistake does, as suite prove says it; * represents any text.
+	// Mutant is the description of the mutant, as suite prove prints it; * matches any text.
 	Mutant string
 	// Why is the reason.
 	Why string
 	at  yamlfile.Place
 }
 
-// Excuses are those of a task, in the order of the file.
+// Excuses returns the excuses of a task in the order of the file.
 func (b *Book) Excuses(id string) []Excuse {
 	if b == nil {
 		return nil
@@ -24,7 +24,7 @@ func (b *Book) Excuses(id string) []Excuse {
 	return b.excuses[id]
 }
 
-// Matches reports whether the excuse is of a mutant that does this.
+// Matches reports whether the excuse applies to a mutant with this description.
 func (e Excuse) Matches(does string) bool {
 	parts := strings.Split(e.Mutant, "*")
 	last := len(parts) - 1
@@ -40,7 +40,7 @@ func (e Excuse) Matches(does string) bool {
 	return strings.HasSuffix(rest, parts[last])
 }
 
-// Unused is the problem of an excuse that matches nothing.
+// Unused returns the problem of an excuse without a matching mutant.
 func (e Excuse) Unused() error {
 	return &yamlfile.Problem{File: e.at.Src.File, Line: e.at.At(), Field: e.at.Path, Detail: "the task accepts no mutant that does this; remove the excuse, or write what suite prove says"}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// Excuses are read with the playbook; * in one stands for any text, and its problem has its line.
+// Excuses are read with the playbook. * matches any text, and the problem of an excuse has its
+// line.
 func TestExcuses(t *testing.T) {
 	tools, err := tool.NewSet(nil)
 	require.NoError(t, err)

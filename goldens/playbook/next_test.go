@@ -103,7 +103,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-func TestNextSaysWhichStepDoesNotFit(t *testing.T) {
+func TestErrorOfNextNamesTheStep(t *testing.T) {
 	for steps, want := range map[string]string{
 		"\n  - call: today\n    as: d\n  - answer: \"{{d.date.day}}\"\n":                                            "suite/playbook.yaml:6: ",
 		"\n  - call: today\n    as: d\n  - each: d.date\n    as: x\n    do: [{call: today}]\n  - give_up: \"no\"\n": "suite/playbook.yaml:6: each needs a list of at most 1000 items",
@@ -149,7 +149,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// world answers calls of the test tools; seen counts those of each.
+// world answers calls of the test tools; seen counts the calls of each tool.
 func world(c playbook.Action, seen map[string]int) playbook.Result {
 	key := c.Tool + string(c.Args)
 	seen[key]++
@@ -157,8 +157,8 @@ func world(c playbook.Action, seen map[string]int) playbook.Result {
 	return ok(c.Tool, string(c.Args), value)
 }
 
-// drive follows a solution to its end, and returns what it did. With save, it continues
-// from where it had come to at every turn, and only the results since are shown.
+// drive follows a solution to its end and returns its actions. With save, it continues from the
+// saved state at every turn, with only the later results.
 func drive(t testing.TB, next func(playbook.Seen) ([]playbook.Action, error), s playbook.Seen, save func(playbook.Seen) (json.RawMessage, error)) string {
 	t.Helper()
 	var out []string
@@ -187,7 +187,7 @@ func drive(t testing.TB, next func(playbook.Seen) ([]playbook.Action, error), s 
 	return ""
 }
 
-// solutions are of every shape.
+// solutions have every kind of step.
 var solutions = map[string]string{
 	"week": week,
 	"mixed": `
@@ -235,7 +235,7 @@ func TestSaveKeepsOnlyWhatIsNeeded(t *testing.T) {
 	require.JSONEq(t, `{"at":3,"env":{"n":[{"value":1},{"value":7}]},"sub":[{}]}`, string(saved))
 }
 
-// TestSaveKeepsOnlyTheFieldsThatAreRead: a prompt has little room for what a model keeps.
+// Save stores only the fields that are read, because the space in a prompt is limited.
 func TestSaveKeepsOnlyTheFieldsThatAreRead(t *testing.T) {
 	p := play(t, `
   - call: search
@@ -254,20 +254,19 @@ func TestSaveKeepsOnlyTheFieldsThatAreRead(t *testing.T) {
 	saved, err := p.Save(s)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"at":1,"env":{"found":{"results":[{"id":"a"},{"id":"b"}]}},"sub":[{"at":2,"env":{"n":{"value":7},"row":{"id":"a"}}},{}]}`, string(saved))
-	handed, err := p.Stages()[0].Play.Next(results(s.Results[0]))
+	outputs, err := p.Stages()[0].Play.Next(results(s.Results[0]))
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"id":"a"},{"id":"b"}]`, string(handed[0].Value), "a stage hands on no more, either")
+	require.JSONEq(t, `[{"id":"a"},{"id":"b"}]`, string(outputs[0].Value), "a stage outputs no more, either")
 }
 
-// TestStagesGiveTheSameAnswer carries out the stages of a plan, each with what those
-// before it hand on.
+// The stages give the answer of the solution, each with the outputs of the stages before it.
 func TestStagesGiveTheSameAnswer(t *testing.T) {
 	task := playbook.Task{ID: "T1", Request: "r", Inputs: []string{"which"}, Writes: []string{"refund"}}
 	steps := strings.Replace(solutions["mixed"], "  - ask: Which?\n    as: which\n", "  - call: refund\n    args: {order: \"{{which}}\"}\n", 1)
 	p := play(t, steps, task)
 	given := map[string]json.RawMessage{"which": json.RawMessage(`"angry"`)}
 	whole := drive(t, p.Next, playbook.Seen{Given: given}, nil)
-	handed := map[string]map[string]json.RawMessage{}
+	outputs := map[string]map[string]json.RawMessage{}
 	var ids, did []string
 	for _, st := range p.Stages() {
 		ids = append(ids, fmt.Sprint(st.ID, st.After, st.Inputs, st.Tools))
@@ -276,20 +275,20 @@ func TestStagesGiveTheSameAnswer(t *testing.T) {
 			s.Given[in] = given[in]
 		}
 		for _, before := range st.After {
-			for name, v := range handed[before] {
+			for name, v := range outputs[before] {
 				s.Given[name] = v
 			}
 		}
 		text := drive(t, st.Play.Next, s, st.Play.Save)
-		at := strings.LastIndex(text, "hand ")
+		at := strings.LastIndex(text, "output ")
 		if at < 0 {
 			did = append(did, text)
 			continue
 		}
 		did = append(did, strings.TrimSpace(text[:at]))
 		var names map[string]json.RawMessage
-		require.NoError(t, json.Unmarshal([]byte(text[at+len("hand "):]), &names))
-		handed[st.ID] = names
+		require.NoError(t, json.Unmarshal([]byte(text[at+len("output "):]), &names))
+		outputs[st.ID] = names
 	}
 	require.Equal(t, []string{
 		"step_1[] [which] [refund]", "step_2[step_1] [] [today]", "step_3[step_1] [which] [job search]", "step_4[step_1 step_2 step_3] [] [search]", "answer[step_1 step_3 step_4] [which] []",
@@ -298,8 +297,7 @@ func TestStagesGiveTheSameAnswer(t *testing.T) {
 	require.Contains(t, p.Stages()[4].Play.ID(), "T1")
 }
 
-// TestStagesOfEach: what is done for each item of a list that another stage found, or of
-// an input, is a stage for one item.
+// An each over an input, or over the list of another stage, is a stage for one item.
 func TestStagesOfEach(t *testing.T) {
 	const search = "\n  - call: search\n    args: {text: x}\n    as: found\n"
 	const do = "    as: r\n    do:\n      - call: count\n        args: {day: \"{{r}}\", label: angry}\n        as: n\n"
@@ -323,10 +321,10 @@ func TestStagesOfEach(t *testing.T) {
 	stages := p.Stages()
 	require.Equal(t, "Call search and hand on what it returns as a list.", stages[0].Text)
 	require.Equal(t, "Call count for {item} and hand on what it returns as n.", stages[1].Text)
-	require.Equal(t, `hand  = ["d1","d2"]`, said(t, stages[0].Play, results(ok("search", `{"text":"x"}`, `{"days":["d1","d2"]}`))))
+	require.Equal(t, `output  = ["d1","d2"]`, said(t, stages[0].Play, results(ok("search", `{"text":"x"}`, `{"days":["d1","d2"]}`))))
 	one := results(ok("count", `{"day":"d1","label":"angry"}`, `{"value":3,"of":"d1"}`))
 	one.Given = map[string]json.RawMessage{"item": json.RawMessage(`"d1"`)}
-	require.Equal(t, `hand  = {"n":{"value":3}}`, said(t, stages[1].Play, one))
+	require.Equal(t, `output  = {"n":{"value":3}}`, said(t, stages[1].Play, one))
 	require.Equal(t, `{"n":[{"value":3},{"value":4}]}`, string(playbook.Collect(json.RawMessage(`[{"n":{"value":3}},{"n":{"value":4}}]`))))
 	require.Equal(t, `{"give_up":"no"}`, string(playbook.Collect(json.RawMessage(`[{"n":1},{"give_up":"no"}]`))))
 	require.Equal(t, `{"a":1}`, string(playbook.Collect(json.RawMessage(`{"a":1}`))))
@@ -375,7 +373,7 @@ func TestStages(t *testing.T) {
 `, playbook.Task{Inputs: []string{"list"}, Each: "list"}))
 }
 
-func TestAStageThatGaveUpEndsThoseAfterIt(t *testing.T) {
+func TestFailedStageEndsLaterStages(t *testing.T) {
 	list := play(t, week).Stages()
 	first := list[0].Play
 	require.Equal(t, `give_up I cannot do this: I called today, but the call was not approved. = {"give_up":"I cannot do this: I called today, but the call was not approved."} (E_DENIED)`,

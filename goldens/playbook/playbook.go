@@ -1,7 +1,7 @@
-// Package playbook reads playbook.yaml, the reference solutions of a suite's tasks, and
-// follows them: from what a prompt shows, it says what the solution does next. Simulated
-// models follow playbooks, and suites are proved with them. A solution is independent of the protocol,
-// no expectation and no world.
+// Package playbook reads playbook.yaml, the reference solutions of a suite's tasks, and follows
+// them: from the content of a prompt it computes the next actions of the solution. Simulated
+// models follow playbooks, and `cupel suite prove` proves suites with them. A solution does not
+// depend on the protocol, and has no access to expectations and worlds.
 package playbook
 
 import (
@@ -18,61 +18,74 @@ import (
 // File is the name of the playbook in a suite folder.
 const File = "playbook.yaml"
 
-// Task is what a playbook needs to know of a task.
+// Task has the properties of a task that a playbook depends on.
 type Task struct {
 	ID, Request string
-	// Tools are what the task offers, Writes the names of those that may change the
-	// world: a plan keeps their order.
+	// Tools are the tools of the task, Writes the names of those that may change the world, so
+	// that a plan keeps their order.
 	Tools  *tool.Set
 	Writes []string
-	// Inputs are the names of the values that come with the request. Each, if not
-	// empty, is the one whose items are worked on one by one.
+	// Inputs are the names of the values that the request contains. Each, if not empty, is the
+	// input whose items are processed one by one.
 	Inputs []string
 	Each   string
-	// Schema reports that the answer must fit a JSON Schema, so that it needs a value.
+	// Schema means that the answer must match a JSON Schema, so that it needs a value.
 	Schema bool
 }
 
-// Book holds the reference solutions of one suite. It is immutable and safe for
-// concurrent use. The nil Book has no task.
+// Book has the reference solutions of one suite. It is immutable and safe for concurrent use. A
+// nil *Book is empty.
 type Book struct {
 	plays   []*Play
 	missing []string
+	tools   []string
 	excuses map[string][]Excuse // by task
 }
 
-// Play is the reference solution of one task, or one Stage of it. It is immutable and
-// safe for concurrent use.
+// Play is the reference solution of one task, or one Stage of it. It is immutable and safe for
+// concurrent use.
 type Play struct {
 	task    Task
-	request string // made plain
+	request string // normalised by plain
 	steps   []step
 	file    string
-	// handed is what a stage hands on: what the stages behind it read of the names it
-	// binds. needs are the names that it must be given; not nil of a stage.
-	handed expression.Need
-	needs  []string
-	// each is the each that a stage finds the list of, which is then all it hands on, item
-	// the name of the item that a stage is done for, lists those of needs that such stages
-	// hand on: without any item they are empty.
+	// outputs are the names that a stage binds and later stages read. needs are the names that a
+	// stage must receive; it is nil only if the play is not a stage.
+	outputs expression.Need
+	needs   []string
+	// each is the step whose list a stage computes, which is then its only output. item is the
+	// name of the item for a stage that is repeated per item. lists are the needs that such
+	// stages output: without any item they are empty.
 	each  *step
 	item  string
 	lists []string
+	// title is that of the work of a sub-agent, and reads the parts of its needs that it reads;
+	// both are empty if the play is not one.
+	title string
+	reads expression.Need
 }
 
-// Seen is what a prompt shows, regardless of the protocol.
+// Seen is the content of a prompt, independent of the protocol.
 type Seen struct {
-	// Results are those of tool calls, in the order in which they came, Replies what the
-	// user said, in order. What is said and found in earlier tasks of a session is not
-	// among them.
+	// Results are the results of tool calls, Replies the replies of the user, both in order. They
+	// do not include those of earlier tasks of a session.
 	Results []Result
 	Replies []string
-	// Given are values by name: inputs of the request, "item" where one item is worked
-	// on, and the members of what earlier stages handed on.
+	// Given are values by name: inputs of the request, "item" for the current item, and the
+	// outputs of earlier stages.
 	Given map[string]json.RawMessage
-	// From is where the solution had come to, as Save returned it, nil for the
-	// beginning. Results are then those that came since; Replies still are all.
+	// From is the state of the solution, as Save returned it; nil means the beginning. Results
+	// are then only the later ones, but Replies are all.
 	From json.RawMessage
+	// Orchestrates means that the prompt is that of an agent that hands work to sub-agents. Settled
+	// is what these returned, in order, Checkpoint the planned check that is to be done now, and
+	// Ended how many plans have ended. Said are the further messages of the user; a sub-agent's
+	// are corrections. Notice sets them.
+	Orchestrates bool
+	Settled      []Settled
+	Checkpoint   string
+	Ended        int
+	Said         []string
 }
 
 // Result is the result of one tool call.
@@ -80,43 +93,44 @@ type Result struct {
 	Tool string
 	// Args is the arguments object in any spelling.
 	Args json.RawMessage
-	// Value is the JSON result; of a call that failed it is nil, and Code is not empty.
+	// Value is the JSON result. For a failed call it is nil and Code is not empty.
 	Value         json.RawMessage
 	Code, Message string
 }
 
-// Kind says what an Action does.
+// Kind is the kind of an Action.
 type Kind string
 
-// The kinds. Hand ends a Stage that is not the last: its Value is an object with the
-// names that the stage bound.
+// The kinds. Output ends a Stage that is not the last, or the work of a sub-agent: its Value is an
+// object with the names that it bound. Wait says something to the user without ending the solution.
 const (
 	Call   Kind = "call"
 	Ask    Kind = "ask"
 	Answer Kind = "answer"
 	GiveUp Kind = "give_up"
-	Hand   Kind = "hand"
+	Output Kind = "output"
+	Wait   Kind = "wait"
 )
 
-// Action is one thing that a solution does.
+// Action is one action of a solution.
 type Action struct {
 	Kind Kind
 	// Tool and Args are those of a Call. Args is canonical.
 	Tool string
 	Args json.RawMessage
-	// Text is the question, the answer, or why the solution gives up.
+	// Text is the question, the answer, or the reason for giving up.
 	Text string
-	// Value is the answer as JSON where the solution gives one, and what a Stage hands
-	// on, also when it gives up; else nil.
+	// Value is the answer as JSON if the solution has one, or the output of a Stage, also if it
+	// gives up; otherwise nil.
 	Value json.RawMessage
-	// Code is the code of the call whose failure made the solution give up; empty if it
-	// gives up for another reason.
+	// Code is the error code of the call whose failure made the solution give up; empty if there
+	// is another reason.
 	Code string
 	// Line is the step's line in the playbook.
 	Line int
 }
 
-// Plays are the solutions in the order of the file.
+// Plays returns the solutions in the order of the file.
 func (b *Book) Plays() []*Play {
 	if b == nil {
 		return nil
@@ -124,7 +138,7 @@ func (b *Book) Plays() []*Play {
 	return b.plays
 }
 
-// Missing are the ids of the tasks that no solution is for, in the order of the suite.
+// Missing returns the ids of the tasks without a solution, in the order of the suite.
 func (b *Book) Missing() []string {
 	if b == nil {
 		return nil
@@ -142,10 +156,10 @@ func (b *Book) Of(id string) (*Play, bool) {
 	return nil, false
 }
 
-// Find returns the solution of the task whose request a prompt shows, with the items of a
-// batch filled in or not. Of several such tasks it is the one whose tools are most like
-// those available. White space, characters that draw nothing and broken fences in the
-// request do not matter.
+// Find returns the solution of the task whose request a prompt contains, also with the items of a
+// batch filled in. If there are several such tasks, it returns the one whose tools differ least
+// from the available ones. It ignores white space, invisible characters and escaped fences in
+// the request.
 func (b *Book) Find(request string, tools []string) (*Play, bool) {
 	request = plain(request)
 	var best *Play
@@ -161,19 +175,28 @@ func (b *Book) Find(request string, tools []string) (*Play, bool) {
 	return best, best != nil
 }
 
-// ID is the id of the task.
+// Tools returns the names of the tools of all tasks, without duplicates. The caller must not modify
+// the slice.
+func (b *Book) Tools() []string {
+	if b == nil {
+		return nil
+	}
+	return b.tools
+}
+
+// ID returns the id of the task.
 func (p *Play) ID() string { return p.task.ID }
 
-// Writes are the tools of the task that may change the world. The slice must not be
-// modified.
+// Writes returns the tools of the task that may change the world. The caller must not modify the
+// slice.
 func (p *Play) Writes() []string { return p.task.Writes }
 
-// asks reports whether a request, made plain, is that of the play's task.
+// asks reports whether a request, normalised by plain, is that of the play's task.
 func (p *Play) asks(request string) bool {
 	return p.request == request || p.task.Each != "" && filledIn(p.request, request)
 }
 
-// differs counts the tools that only one of the task and the offer has.
+// differs counts the tools that are either only in the task or only in tools.
 func (p *Play) differs(tools []string) int {
 	n := 0
 	for _, s := range p.task.Tools.Specs() {
@@ -189,8 +212,8 @@ func (p *Play) differs(tools []string) int {
 	return n
 }
 
-// plain is a request without what prompts change in one: line breaks, characters that
-// draw nothing, and the backslash that breaks a fence.
+// plain normalises a request: it removes line breaks, invisible characters and the backslash that
+// escapes a fence, because prompts change these.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -204,7 +227,7 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// filledIn reports whether text is the template of a batch with an item in it.
+// filledIn reports whether text is the template of a batch with an item filled in.
 func filledIn(template, text string) bool {
 	for first := true; ; first = false {
 		open := strings.IndexByte(template, '{')

@@ -27,7 +27,7 @@ func toolSet(t testing.TB) *tool.Set {
 	return set
 }
 
-// read reads a playbook for tasks T1 and T2, of a text that is indented by tabs.
+// read reads a playbook for tasks T1 and T2 from a text that is indented by tabs.
 func read(t testing.TB, text string, tasks ...playbook.Task) (*playbook.Book, error) {
 	t.Helper()
 	if tasks == nil {
@@ -42,7 +42,7 @@ func read(t testing.TB, text string, tasks ...playbook.Task) (*playbook.Book, er
 	return playbook.Read(fstest.MapFS{playbook.File: {Data: []byte(text)}}, "suite", tasks)
 }
 
-// play is the solution of T1 with these steps.
+// play returns a solution of T1 with these steps.
 func play(t testing.TB, steps string, tasks ...playbook.Task) *playbook.Play {
 	t.Helper()
 	book, err := read(t, "playbook:\n  T1:\n"+steps, tasks...)
@@ -60,7 +60,7 @@ func failed(name, args, code string) playbook.Result {
 	return playbook.Result{Tool: name, Args: json.RawMessage(args), Code: code, Message: "down"}
 }
 
-// said prints actions, one a line.
+// said returns actions, one per line.
 func said(t testing.TB, p *playbook.Play, s playbook.Seen) string {
 	t.Helper()
 	actions, err := p.Next(s)

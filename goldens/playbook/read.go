@@ -13,18 +13,18 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// Bounds of a playbook: no solution written by people comes near them.
+// Bounds of a playbook, far above solutions that people write.
 const (
 	maxBytes = 4 << 20
 	maxSteps = 500 // of one solution
 	maxDepth = 8   // of blocks in blocks
-	// maxSuggested are the problems of a file up to which near names are looked for.
+	// maxSuggested is the number of problems of a file up to which similar names are suggested.
 	maxSuggested = 100
 )
 
-// Read reads playbook.yaml of the suite folder fsys; label is what people call the
-// folder, and tasks are those that may have a solution. It returns nil if there is no
-// such file. The error joins a *goldens.Problem for every fault, ordered by line.
+// Read reads playbook.yaml of the suite folder fsys. label is the folder's name in errors, tasks
+// are those that may have a solution. It returns nil if there is no such file. The error joins a
+// *goldens.Problem for every fault, ordered by line.
 func Read(fsys fs.FS, label string, tasks []Task) (*Book, error) {
 	f, err := fsys.Open(File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ var schemaText []byte
 // Read checks more than a schema can say. The caller owns the slice.
 func Schema() []byte { return slices.Clone(schemaText) }
 
-// reader holds what reading a playbook has found so far.
+// reader is the state of reading a playbook.
 type reader struct {
 	tasks []Task
 	index map[string]int // of tasks, by id
@@ -65,7 +65,7 @@ type reader struct {
 	found *yamlfile.Findings
 	src   *yamlfile.Source
 	lines map[string]int // of a task's solution, by its id
-	// written is the text of a solution, to compare it with others.
+	// written is the text of each solution, for comparisons.
 	written map[*Play]string
 }
 
@@ -95,8 +95,14 @@ func (r *reader) text(text []byte) {
 	if p, ok := o.Get("equivalent"); ok {
 		r.readExcuses(p)
 	}
+	r.briefs()
 	solved := r.ambiguous()
 	for _, t := range r.tasks {
+		for _, s := range t.Tools.Specs() {
+			if !slices.Contains(r.book.tools, s.Name) {
+				r.book.tools = append(r.book.tools, s.Name)
+			}
+		}
 		if solved[t.prompt()] == nil {
 			r.book.missing = append(r.book.missing, t.ID)
 		}
@@ -141,14 +147,14 @@ func (r *reader) entry(e yamlfile.Entry) {
 		e.KeyAt.Failf("the solution of %s does not end: its last step must be answer or give_up, in both branches of an if", e.Key)
 	}
 	for _, t := range tasks {
-		p := &Play{task: t, request: plain(t.Request), steps: steps, file: e.Value.Src.File, handed: expression.Need{}}
+		p := &Play{task: t, request: plain(t.Request), steps: steps, file: e.Value.Src.File, outputs: expression.Need{}}
+		p.connect()
 		r.book.plays = append(r.book.plays, p)
 		r.written[p] = string(e.Value.JSON())
 	}
 }
 
-// suggest names the task whose id is nearest; not for the problems of a file that has too
-// many.
+// suggest returns a hint with the most similar id, and none if the file has too many problems.
 func (r *reader) suggest(id string) string {
 	if len(r.found.List) > maxSuggested {
 		return ""
@@ -163,8 +169,8 @@ func (r *reader) ids() (out []string) {
 	return out
 }
 
-// ambiguous reports tasks that a prompt cannot tell apart and whose solutions differ, and
-// returns the first solution of each.
+// ambiguous reports tasks with equal prompts and different solutions, and returns the first
+// solution for each prompt.
 func (r *reader) ambiguous() map[string]*Play {
 	seen := map[string]*Play{}
 	for _, p := range r.book.plays {
@@ -181,7 +187,23 @@ func (r *reader) ambiguous() map[string]*Play {
 	return seen
 }
 
-// offer are the names of the task's tools, sorted.
+// briefs reports work of sub-agents with equal texts, by which they find their solutions.
+func (r *reader) briefs() {
+	first := map[string]part{}
+	for _, p := range r.book.plays {
+		walkParts(p.steps, func(s *step) {
+			for _, p := range s.parts {
+				key := plain(p.brief)
+				if other, dup := first[key]; dup && other.play != p.play {
+					r.src.Failf(p.line, "", "the text by which the sub-agent finds its steps must be of one only, but line %d has it, too", other.line)
+				}
+				first[key] = p
+			}
+		})
+	}
+}
+
+// offer returns the sorted names of the task's tools.
 func (t Task) offer() (names []string) {
 	for _, s := range t.Tools.Specs() {
 		names = append(names, s.Name)
@@ -190,7 +212,7 @@ func (t Task) offer() (names []string) {
 	return names
 }
 
-// prompt is what a prompt tells the task by.
+// prompt returns the parts of a prompt that identify the task.
 func (t Task) prompt() string { return plain(t.Request) + "\n" + strings.Join(t.offer(), "\n") }
 
 // ends reports whether a block always ends the solution.

@@ -14,15 +14,14 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// itemName is the name of the item that a batch is at, errorName that of the code of
-// a failed call, in its on_error.
+// itemName is the name of the current item of a batch, errorName that of the code of a failed
+// call in its on_error.
 const (
 	itemName  = "item"
 	errorName = "error"
 )
 
-// The fields of each kind of step, in the order people write them; the first says what
-// it does.
+// The fields of each kind of step, in the usual order; the first identifies the kind.
 var stepFields = [...][]string{
 	aCall:    {"call", "args", "as", "until", "retry", "on_error"},
 	anEach:   {"each", "as", "do"},
@@ -31,10 +30,15 @@ var stepFields = [...][]string{
 	anAsk:    {"ask", "as"},
 	anAnswer: {"answer", "value"},
 	aGiveUp:  {"give_up"},
+
+	aPlan:     {"plan", "on_error", "on_failed", "on_feedback"},
+	aDelegate: {"delegate", "do", "on_error", "on_failed"},
+	aBuild:    {"build", "workflowId", "as", "do", "on_error", "on_failed", "on_message"},
+	aReply:    {"reply", "as"},
 }
 
-// How often a call is repeated whose failure may pass, and any failed call at most, and
-// how often a call is made that is repeated until a condition is true.
+// The default repetitions of a call after a transient failure, the most repetitions of a failed
+// call, and the most calls that are made until a condition is true.
 const (
 	defaultRetry = 2
 	maxRetry     = 5
@@ -44,14 +48,17 @@ const (
 // solution is the reading of one entry.
 type solution struct {
 	tasks []Task
-	// names are those that expressions may use where reading has come to.
+	// names are those that expressions may use at the current step.
 	names map[string]bool
 	count int
-	// inEach reports that the steps are those of an each.
+	// inEach means that the steps are inside an each.
 	inEach bool
+	// handed means that the steps are those of a sub-agent, orchestrates that only an orchestrator
+	// follows them.
+	handed, orchestrates bool
 }
 
-// block reads a list of steps. Names bound in it are known afterwards.
+// block reads a list of steps. Later steps may use the names that it binds.
 func (s *solution) block(p yamlfile.Place, depth int) []step {
 	if depth > maxDepth {
 		p.Failf("steps are nested deeper than %d levels", maxDepth)
@@ -114,6 +121,8 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 		s.choice(&st, o, first, depth)
 	case aLet:
 		s.let(&st, first)
+	case aPlan, aDelegate, aBuild:
+		s.handOff(&st, o, first, depth)
 	default:
 		s.say(&st, o, first)
 	}
@@ -124,7 +133,7 @@ func (s *solution) step(p yamlfile.Place, depth int) (st step, ok bool) {
 func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth int) {
 	st.tool = first.Filled()
 	for _, t := range s.tasks {
-		if st.tool != "" && !t.Tools.Has(st.tool) {
+		if st.tool != "" && !t.Tools.Has(st.tool) && (!s.orchestrates || !slices.Contains(taskTools, st.tool)) {
 			names := t.offer()
 			first.Failf("task %s offers no tool %q%s; it offers: %s", t.ID, st.tool, yamlfile.Suggest(st.tool, names), yamlfile.Listed(names))
 			break
@@ -159,8 +168,8 @@ func (s *solution) call(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	}
 }
 
-// checkArgs checks arguments against the tool's schema: those that are computed by their
-// names only.
+// checkArgs checks arguments against the tool's schema. Of computed arguments it checks only the
+// names.
 func (s *solution) checkArgs(st *step, o yamlfile.Object) {
 	tools := s.tasks[0].Tools.Only([]string{st.tool})
 	if !tools.Has(st.tool) {
@@ -196,7 +205,7 @@ func (s *solution) each(st *step, o yamlfile.Object, first yamlfile.Place, depth
 	outer := maps.Clone(s.names)
 	if _, ok := o.Need("as"); ok {
 		st.as = s.bind(st, o)
-		st.binds = nil // it is known in the block only
+		st.binds = nil // only its block may use the name
 	}
 	was := s.inEach
 	s.inEach = true
@@ -231,7 +240,7 @@ func (s *solution) choice(st *step, o yamlfile.Object, first yamlfile.Place, dep
 	s.leave(st, st.other)
 }
 
-// leave makes the names that a block binds those of the step it belongs to.
+// leave adds the names that a block binds to those of its step.
 func (s *solution) leave(st *step, block []step) {
 	for _, inner := range block {
 		st.reads = st.reads.With(inner.reads)
@@ -251,9 +260,11 @@ func (s *solution) let(st *step, p yamlfile.Place) {
 	}
 }
 
-// say reads a question, an answer or a refusal.
+// say reads a question, an answer, a refusal or what is said in between.
 func (s *solution) say(st *step, o yamlfile.Object, first yamlfile.Place) {
-	if s.inEach && st.kind != aGiveUp {
+	if s.handed && st.kind != aGiveUp {
+		first.Failf("is inside work that is handed over; put it after that")
+	} else if s.inEach && st.kind != aGiveUp {
 		first.Failf("is inside an each, whose iterations run in parallel; put it after the each")
 	}
 	if first.Filled() != "" {
@@ -262,7 +273,7 @@ func (s *solution) say(st *step, o yamlfile.Object, first yamlfile.Place) {
 	if p, ok := o.Get("value"); ok {
 		st.value = s.use(st, expression.ReadValue(p, s.known()))
 	}
-	if st.kind == anAsk {
+	if st.kind == anAsk || st.kind == aReply {
 		st.as = s.bind(st, o)
 	}
 	for _, t := range s.tasks {
@@ -273,7 +284,7 @@ func (s *solution) say(st *step, o yamlfile.Object, first yamlfile.Place) {
 	}
 }
 
-// bind reads the name that a step gives; empty if it gives none.
+// bind reads the name that a step binds; empty if it binds none.
 func (s *solution) bind(st *step, o yamlfile.Object) string {
 	p, ok := o.Get("as")
 	if !ok {
@@ -289,7 +300,7 @@ func (s *solution) bind(st *step, o yamlfile.Object) string {
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// name makes a name known, or says why it cannot be one.
+// name allows later expressions to use a name, or reports why the name is invalid.
 func (s *solution) name(p yamlfile.Place, name string) {
 	switch probe, err := expression.Compile(name, []string{name}); {
 	case !namePattern.MatchString(name):
@@ -302,10 +313,10 @@ func (s *solution) name(p yamlfile.Place, name string) {
 	s.names[name] = true
 }
 
-// nothing replaces a value that could not be read; its problem is recorded.
+// nothing replaces a value that could not be read. Its problem is already reported.
 var nothing = &expression.Program{}
 
-// use adds what a program reads to what its step does.
+// use adds the reads of a program to those of its step.
 func (s *solution) use(st *step, p *expression.Program) *expression.Program {
 	if p == nil {
 		return nothing
@@ -322,12 +333,12 @@ func (s *solution) computed(p yamlfile.Place) *expression.Program {
 	return expression.ReadValue(p, s.known())
 }
 
-// known are the names that expressions may use.
+// known returns the sorted names that expressions may use.
 func (s *solution) known() []string { return slices.Sorted(maps.Keys(s.names)) }
 
 func isList(v any) bool { _, ok := v.([]any); return ok }
 
-// unique is a list without repetitions, sorted.
+// unique sorts a list and removes duplicates.
 func unique(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

@@ -20,7 +20,7 @@ func TestReadNamesEveryProblem(t *testing.T) {
 		{"twice", "playbook:\n  T1: [{answer: x}]\n  T1, T2: [{answer: x}]\n", `suite/playbook.yaml:3: playbook.T1, T2: task T1 has a solution already, on line 2`},
 		{"no steps", "playbook:\n  T1: []\n", `suite/playbook.yaml:2: playbook.T1: needs at least one step`},
 		{"not steps", "playbook:\n  T1: answer\n", `suite/playbook.yaml:2: playbook.T1: must be a list, but is a string`},
-		{"no kind", "playbook:\n  T1:\n    - tool: x\n", `suite/playbook.yaml:3: playbook.T1[0]: does not say what to do; a step has one of: call, each, if, let, ask, answer, give_up`},
+		{"no kind", "playbook:\n  T1:\n    - tool: x\n", `suite/playbook.yaml:3: playbook.T1[0]: does not say what to do; a step has one of: call, each, if, let, ask, answer, give_up, plan, delegate, build, reply`},
 		{"unknown field", "playbook:\n  T1:\n    - answer: x\n      values: 3\n", `suite/playbook.yaml:4: playbook.T1[0].values: unknown field (did you mean value?); allowed: answer, value`},
 		{"two kinds", "playbook:\n  T1:\n    - answer: x\n      ask: y\n", `suite/playbook.yaml:3: playbook.T1[0]: has more than one action: answer, ask; make each a separate step`},
 		{"no end", "playbook:\n  T1:\n    - call: today\n", `suite/playbook.yaml:2: playbook.T1: the solution of T1 does not end: its last step must be answer or give_up, in both branches of an if`},
@@ -70,7 +70,7 @@ func TestReadWithoutAPlaybook(t *testing.T) {
 	require.ErrorContains(t, err, "suite/playbook.yaml:1: cannot read the file")
 }
 
-func TestTasksThatLookAlikeHaveOneSolution(t *testing.T) {
+func TestTasksWithEqualPromptsNeedOneSolution(t *testing.T) {
 	all := toolSet(t)
 	tasks := func() []playbook.Task {
 		return []playbook.Task{{ID: "T1", Request: "How many?"}, {ID: "T2", Request: "How  many?"}, {ID: "T3", Request: "How many?", Tools: all.Only([]string{"today"})}, {ID: "T4", Request: "Else?"}}
@@ -85,17 +85,17 @@ func TestTasksThatLookAlikeHaveOneSolution(t *testing.T) {
 	require.Equal(t, []string{"T3", "T4"}, book.Missing(), "T1 is solved by the solution of T2")
 }
 
-func TestAnAnswerOfAShapeNeedsAValue(t *testing.T) {
+func TestAnswerWithASchemaNeedsAValue(t *testing.T) {
 	_, err := read(t, "playbook:\n  T1: [{answer: a}]\n", playbook.Task{ID: "T1", Request: "r", Schema: true})
 	require.EqualError(t, err, "suite/playbook.yaml:2: playbook.T1[0].value: is missing: the answer of task T1 must fit its answer_schema")
 }
 
-func TestSharedSolutionsTakeTheSameInputs(t *testing.T) {
+func TestSharedSolutionsHaveTheSameInputs(t *testing.T) {
 	_, err := read(t, "playbook:\n  T1, T2: [{answer: \"{{n}}\"}]\n", playbook.Task{ID: "T1", Request: "r", Inputs: []string{"n"}}, playbook.Task{ID: "T2", Request: "s"})
 	require.ErrorContains(t, err, "suite/playbook.yaml:2: playbook.T1, T2: tasks T1 and T2 take different inputs, so they cannot share a solution")
 }
 
-// FuzzRead: whatever is read can be followed, saved and split.
+// FuzzRead checks that every playbook that Read accepts can be followed, saved and split.
 func FuzzRead(f *testing.F) {
 	for _, steps := range solutions {
 		f.Add("playbook:\n  T1:\n"+steps, `{"date":"2026-01-01","value":1,"status":"done"}`, `{"at":1}`)
@@ -133,7 +133,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestReadIsQuickForManyTasks: time grows with the number of tasks, not with its square.
+// The time of Read grows linearly with the number of tasks.
 func TestReadIsQuickForManyTasks(t *testing.T) {
 	set := toolSet(t)
 	var tasks []playbook.Task

@@ -10,28 +10,28 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// Bounds of following a solution once: items of an each or a batch, steps in all, and
-// bytes of the values that it computes, in all.
+// Bounds of following a solution once: items of an each or a batch, the number of steps, and the
+// bytes of all computed values.
 const (
 	maxItems  = 1000
 	maxWork   = 100_000
 	maxValues = 16 << 20
 )
 
-// Next returns what the solution does next: calls that may be made in parallel, or one
-// question, answer, end without an answer, or hand-over. It follows the solution from
-// where s begins through what s shows, and keeps nothing. A call takes the first result
-// with its tool and arguments that no call before it took, so that results that the
-// solution did not ask for do not matter, and equal calls each need a result. The error
-// says which step's expressions do not fit the results: a model then gives up.
+// Next returns the next actions of the solution: calls that may be made in parallel, or one
+// question, answer, end without an answer, or output. It follows the solution from s.From with
+// the results and replies of s, and stores no state. A call uses the first unused result with its
+// tool and arguments, so that other results do not matter and equal calls each need a result. It
+// fails, with the line of the step, if an expression does not match the results; a model then
+// gives up.
 func (p *Play) Next(s Seen) ([]Action, error) {
 	_, actions, err := p.follow(s)
 	return actions, err
 }
 
-// Save returns where the solution has come to in s, as one line of JSON: the values that
-// its remaining steps need, and no others. A model whose prompts drop old results keeps
-// it, and continues with Seen.From.
+// Save returns the state of the solution after s, as one line of JSON with only the values that
+// the remaining steps need. A model whose prompts omit old results stores it and continues with
+// Seen.From.
 func (p *Play) Save(s Seen) (json.RawMessage, error) {
 	f, _, err := p.follow(s)
 	if err != nil {
@@ -42,30 +42,30 @@ func (p *Play) Save(s Seen) (json.RawMessage, error) {
 		blocks = f.Sub
 	}
 	for _, b := range blocks {
-		prune(p.steps, b, p.handed)
+		prune(p.steps, b, p.outputs)
 	}
 	return json.Marshal(f)
 }
 
-// frame is where a solution is in one block of steps.
+// frame is the state of one block of steps.
 type frame struct {
-	// At is the step; a block that is done is behind its last. Env are the names that the
-	// block has bound.
+	// At is the index of the current step, after the last one if the block is done. Env has the
+	// names that the block has bound.
 	At  int    `json:"at,omitempty"`
 	Env values `json:"env,omitempty"`
-	// Failed and Polled count the results of the call at At, and Code is why it failed for
-	// good.
+	// Failed and Polled count the results of the call at At. Code is the error code of its final
+	// failure.
 	Failed int    `json:"failed,omitempty"`
 	Polled int    `json:"polled,omitempty"`
 	Code   string `json:"code,omitempty"`
-	// Sub are the blocks of the step at At: one of an if or of a failed call, one for
-	// each item of an each, or of a batch.
+	// Sub are the blocks of the step at At: one for an if or a failed call, one per item for an
+	// each or a batch.
 	Sub []*frame `json:"sub,omitempty"`
-	// Replies counts the replies used; of the outermost frame only.
+	// Replies counts the used replies; only the outermost frame has it.
 	Replies int `json:"replies,omitempty"`
 }
 
-// values are values by name, with the types that expressions work on.
+// values are values by name, with the types of package expression.
 type values map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -77,25 +77,27 @@ func (v *values) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// walk is one way through a solution.
+// walk is the state of following a solution once.
 type walk struct {
 	seen    Seen
-	results map[string][]int // those not used yet, by tool and canonical arguments
+	results map[string][]int // unused ones, by tool and canonical arguments
 	replies int
-	work    int      // steps that may still be followed
-	room    int      // bytes of values that may still be computed
-	calls   []Action // that are to be made
+	said    int      // used messages of the user
+	ended   int      // plans whose end is used
+	work    int      // steps left
+	room    int      // bytes of computed values left
+	calls   []Action // to be made
 	asks    []Action
 	end     *Action
 }
 
-// progress says how far a block has come.
+// progress is the state of a block after following it.
 type progress int
 
 const (
-	done    progress = iota // it has no step left
+	done    progress = iota // no step is left
 	waiting                 // for results or a reply
-	ended                   // the solution has
+	ended                   // the solution has ended
 )
 
 // follow walks through the solution.
@@ -106,21 +108,9 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 			return nil, nil, fmt.Errorf("playbook: where the solution had come to is not what Save wrote: %w", err)
 		}
 	}
-	env := map[string]any{}
-	for name, text := range s.Given {
-		v, err := expression.Decode(text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("playbook: the value given as %s is not JSON", name)
-		}
-		env[name] = v
-	}
-	for _, name := range p.lists {
-		if _, ok := env[name]; !ok {
-			env[name] = []any{}
-		}
-	}
-	if p.item != "" {
-		env[p.item] = env[itemName]
+	env, err := p.env(s)
+	if err != nil {
+		return nil, nil, err
 	}
 	if stop := p.missing(s); stop != nil {
 		return f, []Action{*stop}, nil
@@ -131,7 +121,6 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 		w.results[key] = append(w.results[key], i)
 	}
 	var at progress
-	var err error
 	if p.inBatch(s) {
 		at, err = p.batch(w, f, env)
 	} else {
@@ -148,15 +137,44 @@ func (p *Play) follow(s Seen) (*frame, []Action, error) {
 	case at == ended:
 		return f, []Action{*w.end}, nil
 	case at == done:
-		value, err := p.hand(w, f, env)
-		return f, []Action{{Kind: Hand, Value: value}}, err
+		value, err := p.output(w, f, env)
+		a := Action{Kind: Output, Value: value}
+		if p.title != "" {
+			a.Text = "Done: " + p.title + ".\n" + returnMark + string(value)
+		}
+		return f, []Action{a}, err
 	case len(w.calls) > 0:
 		return f, w.calls, nil
 	}
 	return f, w.asks[:1], nil
 }
 
-// missing ends a play that is not given what it needs; nil if nothing is missing.
+// env returns the values that a solution begins with.
+func (p *Play) env(s Seen) (map[string]any, error) {
+	env := map[string]any{}
+	for name, text := range s.Given {
+		v, err := expression.Decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("playbook: the value given as %s is not JSON", name)
+		}
+		env[name] = v
+	}
+	for _, name := range p.lists {
+		if _, ok := env[name]; !ok {
+			env[name] = []any{}
+		}
+	}
+	if p.item != "" {
+		env[p.item] = env[itemName]
+	}
+	env[correctionsName] = []any{}
+	if p.title != "" {
+		env[correctionsName] = texts(s.Said)
+	}
+	return env, nil
+}
+
+// missing returns the end of a play without one of its needs; nil if all are given.
 func (p *Play) missing(s Seen) *Action {
 	if reason, ok := s.Given[gaveUp]; ok && p.needs != nil {
 		var text string
@@ -176,10 +194,10 @@ func (p *Play) missing(s Seen) *Action {
 	return nil
 }
 
-// gaveUp is the name under which a stage passes on why it failed.
+// gaveUp is the name under which a stage outputs the reason of its failure.
 const gaveUp = "give_up"
 
-// stop is the end without an answer.
+// stop returns the end without an answer.
 func (p *Play) stop(text, code string) *Action {
 	value := expression.AppendJSON(nil, map[string]any{gaveUp: text})
 	a := &Action{Kind: GiveUp, Text: text, Code: code}
@@ -189,8 +207,8 @@ func (p *Play) stop(text, code string) *Action {
 	return a
 }
 
-// hand returns the values that a stage passes to later stages.
-func (p *Play) hand(w *walk, f *frame, env map[string]any) (json.RawMessage, error) {
+// output returns the values that later stages need.
+func (p *Play) output(w *walk, f *frame, env map[string]any) (json.RawMessage, error) {
 	if p.each != nil {
 		maps.Copy(env, f.Env)
 		list, err := w.value(p.each.list, env)
@@ -200,13 +218,13 @@ func (p *Play) hand(w *walk, f *frame, env map[string]any) (json.RawMessage, err
 		return expression.AppendJSON(nil, expression.Need{expression.Elements: p.each.item}.Trim(list)), nil
 	}
 	out := map[string]any{}
-	for name, need := range p.handed {
+	for name, need := range p.outputs {
 		out[name] = need.Trim(f.Env[name])
 	}
 	return expression.AppendJSON(nil, out), nil
 }
 
-// batch follows the solution for every item, and joins the answers to one.
+// batch follows the solution for every item and joins the answers.
 func (p *Play) batch(w *walk, f *frame, env map[string]any) (progress, error) {
 	list, _ := env[p.task.Each].([]any)
 	if len(list) == 0 || len(list) > maxItems {
@@ -240,13 +258,13 @@ func (p *Play) batch(w *walk, f *frame, env map[string]any) (progress, error) {
 	return ended, nil
 }
 
-// inBatch reports whether the solution is to be followed for all items.
+// inBatch reports whether the solution must be followed for all items.
 func (p *Play) inBatch(s Seen) bool {
 	_, one := s.Given[itemName]
 	return p.task.Each != "" && !one
 }
 
-// answerValue is an answer as one element of a batch's.
+// answerValue returns an answer as an element of the answer of a batch.
 func answerValue(a Action) any {
 	if v, err := expression.Decode(a.Value); a.Kind == Answer && a.Value != nil && err == nil {
 		return v
@@ -257,7 +275,7 @@ func answerValue(a Action) any {
 	return a.Text
 }
 
-// widen makes a frame for each of n blocks.
+// widen creates frames for n blocks.
 func (f *frame) widen(n int) {
 	f.Sub = append(f.Sub, make([]*frame, max(n-len(f.Sub), 0))...)
 	for i := range f.Sub {
@@ -267,7 +285,7 @@ func (f *frame) widen(n int) {
 	}
 }
 
-// bind gives a name a value.
+// bind assigns a value to a name.
 func (f *frame) bind(env map[string]any, name string, v any) {
 	if name == "" {
 		return
@@ -278,7 +296,7 @@ func (f *frame) bind(env map[string]any, name string, v any) {
 	f.Env[name], env[name] = v, v
 }
 
-// block follows steps as far as they go.
+// block follows steps until it must wait or they end.
 func (w *walk) block(steps []step, f *frame, outer map[string]any) (progress, error) {
 	env := maps.Clone(outer)
 	maps.Copy(env, f.Env)
@@ -304,7 +322,7 @@ type stepError struct {
 func (e *stepError) Error() string { return fmt.Sprintf("%d: %v", e.line, e.err) }
 func (e *stepError) Unwrap() error { return e.err }
 
-// placed adds the line of a step, unless that of a step in it is there.
+// placed adds the line of a step to an error, unless it already has that of an inner step.
 func placed(err error, line int) error {
 	var inner *stepError
 	if err == nil || errors.As(err, &inner) {

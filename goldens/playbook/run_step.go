@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// refused are the codes of calls that were not made, with what a solution says of them:
-// they are not repeated.
+// refused has the codes of calls that were refused, with the texts for giving up. Such calls are
+// not repeated.
 var refused = map[string]string{
 	"E_DENIED":       "the call was not approved",
 	"E_FORBIDDEN":    "the call is not allowed",
@@ -23,11 +23,11 @@ var refused = map[string]string{
 	"E_NO_TOOL":      "the tool is not available",
 }
 
-// passing matches the codes of failures that may pass: such a call is repeated where the
-// step does not say how often.
+// passing matches the codes of transient failures, after which a call is repeated if its step
+// does not set the number of repetitions.
 var passing = regexp.MustCompile(`^E_(RATE|TIMEOUT|UNAVAILABLE|UPSTREAM|UNREACHABLE|ERROR|TOOL|HTTP_429|HTTP_5[0-9][0-9])$`)
 
-// again reports whether a call is repeated after its nth failure in a row.
+// again reports whether a call is repeated after its nth consecutive failure.
 func (s *step) again(code string, n int) bool {
 	switch {
 	case refused[code] != "":
@@ -66,11 +66,15 @@ func (w *walk) step(s *step, f *frame, env map[string]any) (progress, error) {
 		return done, nil
 	case anAsk:
 		return w.ask(s, f, env)
+	case aReply:
+		return w.reply(s, f, env)
+	case aPlan, aDelegate, aBuild:
+		return w.handOff(s, f, env)
 	}
 	return w.finish(s, env)
 }
 
-// inner follows the one block of a step, whose names become those of the step.
+// inner follows the only block of a step, and binds the names of the block in the step.
 func (w *walk) inner(s *step, block []step, f *frame, env map[string]any) (progress, error) {
 	f.widen(1)
 	at, err := w.block(block, f.Sub[0], env)
@@ -86,7 +90,7 @@ func (w *walk) inner(s *step, block []step, f *frame, env map[string]any) (progr
 	return at, err
 }
 
-// call follows a call through its results.
+// call follows a call with its results.
 func (w *walk) call(s *step, f *frame, env map[string]any) (progress, error) {
 	if f.Code != "" {
 		return w.failed(s, f, env, Result{Code: f.Code})
@@ -124,7 +128,7 @@ func (w *walk) call(s *step, f *frame, env map[string]any) (progress, error) {
 	return waiting, nil
 }
 
-// failed continues after a call that failed for good.
+// failed continues after the final failure of a call.
 func (w *walk) failed(s *step, f *frame, env map[string]any, r Result) (progress, error) {
 	if s.onError != nil {
 		inner := maps.Clone(env)
@@ -183,7 +187,7 @@ func (w *walk) each(s *step, f *frame, env map[string]any) (progress, error) {
 	return done, nil
 }
 
-// ask takes the next reply.
+// ask uses the next reply.
 func (w *walk) ask(s *step, f *frame, env map[string]any) (progress, error) {
 	if w.replies < len(w.seen.Replies) {
 		f.bind(env, s.as, w.seen.Replies[w.replies])
@@ -216,7 +220,7 @@ func (w *walk) finish(s *step, env map[string]any) (progress, error) {
 	return ended, nil
 }
 
-// arguments are those of a call, canonical.
+// arguments returns the canonical arguments of a call.
 func (w *walk) arguments(s *step, env map[string]any) (json.RawMessage, error) {
 	args := map[string]any{}
 	for _, a := range s.args {
@@ -244,7 +248,7 @@ func (w *walk) text(t *expression.Program, env map[string]any) (string, error) {
 	return string(expression.AppendJSON(nil, v)), nil
 }
 
-// value evaluates a program to a value to keep.
+// value evaluates a program to a value, which counts towards maxValues.
 func (w *walk) value(p *expression.Program, env map[string]any) (any, error) {
 	v, err := p.Eval(env)
 	if err != nil {
@@ -259,7 +263,7 @@ func (w *walk) value(p *expression.Program, env map[string]any) (any, error) {
 	return v, nil
 }
 
-// callKey is the same for equal calls.
+// callKey returns the same key for equal calls.
 func callKey(name string, args json.RawMessage) string {
 	canonical, err := tool.Canonical(args)
 	if err != nil {

@@ -2,8 +2,8 @@ package playbook
 
 import "github.com/cupel-eval/cupel/goldens/internal/expression"
 
-// prune removes what no remaining step reads; after is what the steps behind the block
-// read.
+// prune removes the values that no remaining step reads. after are the reads of the steps after
+// the block.
 func prune(steps []step, f *frame, after expression.Need) {
 	if f.At < 0 || f.At > len(steps) {
 		return
@@ -11,7 +11,9 @@ func prune(steps []step, f *frame, after expression.Need) {
 	if f.At < len(steps) {
 		behind := readsOf(after, steps[f.At+1:])
 		for _, sub := range f.Sub {
-			pruneSub(&steps[f.At], sub, behind)
+			if len(steps[f.At].parts) == 0 { // else its values are few
+				pruneSub(&steps[f.At], sub, behind)
+			}
 		}
 	}
 	if f.Env != nil {
@@ -19,8 +21,8 @@ func prune(steps []step, f *frame, after expression.Need) {
 	}
 }
 
-// pruneSub removes what is not read from a block of a step. Of the names it binds, that is
-// what the steps behind it read; of those of an each, they read lists.
+// pruneSub removes the values that are not read from a block of a step. Later steps read the names
+// that it binds, and lists of them if the step is an each.
 func pruneSub(s *step, f *frame, behind expression.Need) {
 	block, after := s.block, expression.Need{}
 	for _, name := range s.binds {
@@ -34,12 +36,12 @@ func pruneSub(s *step, f *frame, behind expression.Need) {
 	case s.kind == aCall && s.onError != nil:
 		block = *s.onError
 	case s.kind == anIf:
-		return // which of its blocks it is in depends on values
+		return // the values decide which of its blocks it is in
 	}
 	prune(block, f, after)
 }
 
-// readsOf is what steps read, besides what is read after them.
+// readsOf returns the reads of steps together with after, the reads of those after them.
 func readsOf(after expression.Need, steps []step) expression.Need {
 	all := after
 	for _, s := range steps {

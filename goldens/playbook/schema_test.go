@@ -8,9 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSchemaFieldsAreTheReaders holds the fields of the steps in the schema against those
-// that are read.
-func TestSchemaFieldsAreTheReaders(t *testing.T) {
+// The schema has the same fields of steps as the reader.
+func TestSchemaHasTheFieldsOfTheReader(t *testing.T) {
 	var doc struct {
 		Defs map[string]struct {
 			Properties map[string]any `json:"properties"`

@@ -10,34 +10,32 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// Stage is one part of a solution, as a planner writes them: it can be carried out alone
-// by whoever is given what it needs.
+// Stage is one part of a solution, like a step of a plan: an agent with its needs can execute it
+// separately.
 type Stage struct {
 	// ID is unique among the stages of a play: lower case, digits and underscores.
 	ID string
-	// Text says what to do.
+	// Text is the instruction.
 	Text string
-	// After are the stages whose results it needs or must follow, Inputs the inputs of
-	// the request that it needs.
+	// After are the stages that must precede it, because it needs their output or the world must
+	// change in this order. Inputs are the inputs of the request that it needs.
 	After, Inputs []string
-	// Tools are those that it calls, each once, in order.
+	// Tools are the tools that it calls, in order and without duplicates.
 	Tools []string
-	// Play does it. Unless it is the last, it ends with a Hand, whose Value's members are
-	// to be in Seen.Given of the stages after it.
+	// Play is its solution. Unless it is the last one, it ends with an Output; Seen.Given of the
+	// later stages must contain the members of its Value.
 	Play *Play
-	// List reports that what it hands on is a list, which a stage with Each works on.
+	// List means that its output is a list, which a stage with Each processes.
 	List bool
-	// Each, if not empty, is the stage or the input whose list this one is done for, item
-	// by item: Play does it for the one in Seen.Given as "item". Collect makes one object
-	// of what it hands on for all items.
+	// Each, if not empty, is the stage or the input whose list it processes item by item: Play
+	// processes the one in Seen.Given as "item". Collect joins its outputs for all items.
 	Each string
 
-	at int // the step at the top, or the first
+	at int // the index of its step, or of its first
 }
 
-// Collect makes one object of the values that a stage with Each handed on for its items:
-// under each name, the list of what they have under it. Any other value is returned as it
-// is.
+// Collect joins the outputs of a stage with Each to one object, with a list of their values for
+// each name. It returns any other value unchanged.
 func Collect(value json.RawMessage) json.RawMessage {
 	var items []map[string]json.RawMessage
 	if json.Unmarshal(value, &items) != nil {
@@ -47,22 +45,22 @@ func Collect(value json.RawMessage) json.RawMessage {
 	for _, item := range items {
 		for name, v := range item {
 			if name == gaveUp {
-				text, _ := json.Marshal(map[string]json.RawMessage{gaveUp: v}) // read from JSON
+				text, _ := json.Marshal(map[string]json.RawMessage{gaveUp: v}) // v was decoded from JSON
 				return text
 			}
 			all[name] = append(all[name], v)
 		}
 	}
-	text, _ := json.Marshal(all) // read from JSON
+	text, _ := json.Marshal(all) // all was decoded from JSON
 	return text
 }
 
-// Stages splits the solution into parts: each call, each and if at the top is one, and
-// the rest from the first question, answer or end is the last. A let
-// belongs to the parts that use its names. Parts that do not need each other's results
-// may be carried out at the same time, except that nothing overtakes a tool that may
-// change the world. An each over an input, or over a list that is all that is read of an
-// earlier part, is done item by item. A batch is one part.
+// Stages splits the solution into parts. Each call, each and if at the top level is a part, and
+// the steps from the first question, answer or end are the last part. A let belongs to the parts
+// that use its names. Parts that do not need each other's results may be executed in parallel,
+// but never before or after a tool that may change the world in another order than in the
+// solution. An each over an input, or over a list that is the only read of an earlier part, is
+// executed item by item. A batch is one part.
 func (p *Play) Stages() []Stage {
 	if p.task.Each != "" {
 		return []Stage{{ID: "answer", Text: "Do what the objective says for each item of the input, and answer.", Inputs: p.task.Inputs, Tools: tools(p.steps), Play: p}}
@@ -90,8 +88,8 @@ func (p *Play) Stages() []Stage {
 	return out
 }
 
-// spread makes the last stage one for each item, if its list comes from an input or is all
-// that is read of one earlier stage, and if it depends on no other list.
+// spread changes the last stage to one that is executed per item, if its list is an input or the
+// only read of one earlier stage, and it depends on no other list.
 func (p *Play) spread(stages []Stage) {
 	before, st := stages[:len(stages)-1], &stages[len(stages)-1]
 	s := &p.steps[st.at]
@@ -129,17 +127,17 @@ func (p *Play) spread(stages []Stage) {
 				}
 			}
 		}
-		b.List, b.Play.each, b.Play.handed, st.Each = true, s, expression.Need{}, b.ID
+		b.List, b.Play.each, b.Play.outputs, st.Each = true, s, expression.Need{}, b.ID
 	}
 	steps, uses := p.withLets(st.at, s.block)
 	st.Play.steps, st.Play.item = steps, s.as
 	st.Play.needs = slices.DeleteFunc(st.Play.needs, func(name string) bool { return !slices.Contains(uses, name) })
-	for name, need := range st.Play.handed {
-		st.Play.handed[name] = need.Element()
+	for name, need := range st.Play.outputs {
+		st.Play.outputs[name] = need.Element()
 	}
 }
 
-// text says what a stage that is not the last does.
+// text returns the instruction of a stage that is not the last.
 func (st Stage) text() string {
 	text := "Call " + strings.Join(st.Tools, ", ")
 	if st.Each != "" {
@@ -149,20 +147,20 @@ func (st Stage) text() string {
 	if st.List {
 		return text + " as a list."
 	}
-	if names := st.Play.hands(); len(names) > 0 {
+	if names := st.Play.outputNames(); len(names) > 0 {
 		text += " as " + strings.Join(names, ", ")
 	}
 	return text + "."
 }
 
-// stageOf makes a stage of the steps from i on.
+// stageOf returns the stage of steps, which begin at i.
 func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 	st := Stage{ID: fmt.Sprintf("step_%d", len(before)+1), Tools: tools(steps), at: i}
 	if last {
 		st.ID = "answer"
 	}
 	steps, uses := p.withLets(i, steps)
-	st.Play = &Play{task: p.task, steps: steps, file: p.file, handed: expression.Need{}, needs: []string{}}
+	st.Play = &Play{task: p.task, steps: steps, file: p.file, outputs: expression.Need{}, needs: []string{}}
 	for _, name := range uses {
 		if slices.Contains(p.task.Inputs, name) {
 			st.Inputs = append(st.Inputs, name)
@@ -178,7 +176,7 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 	}
 	for _, b := range before {
 		needed := false
-		for _, name := range b.Play.hands() {
+		for _, name := range b.Play.outputNames() {
 			if slices.Contains(uses, name) {
 				needed = true
 				if b.Each != "" {
@@ -202,17 +200,17 @@ func (p *Play) stageOf(before []Stage, i int, steps []step, last bool) Stage {
 	read := readsOf(expression.Need{}, p.steps[i+1:])
 	for _, name := range p.steps[i].binds {
 		if need, ok := read[name]; ok {
-			st.Play.handed[name] = need
+			st.Play.outputs[name] = need
 		}
 	}
 	return st
 }
 
-// hands are the names of the values that a stage passes on.
-func (p *Play) hands() []string { return slices.Sorted(maps.Keys(p.handed)) }
+// outputNames returns the sorted names of the outputs of a stage.
+func (p *Play) outputNames() []string { return slices.Sorted(maps.Keys(p.outputs)) }
 
-// withLets puts the lets before step i that steps need in front of them, and returns the
-// names that all of them use.
+// withLets prepends the lets before step i that steps need, and returns the names that all of
+// them use.
 func (p *Play) withLets(i int, steps []step) ([]step, []string) {
 	reads := readsOf(expression.Need{}, steps)
 	steps = slices.Clone(steps)
@@ -229,28 +227,26 @@ func (p *Play) writes(tools []string) bool {
 	return slices.ContainsFunc(tools, func(name string) bool { return slices.Contains(p.task.Writes, name) })
 }
 
-// hasAskOrEnd reports whether a question or an end is among steps.
+// hasAskOrEnd reports whether steps contain a question or an end.
 func hasAskOrEnd(steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		switch s.kind {
-		case anAsk, anAnswer, aGiveUp:
+		case anAsk, anAnswer, aGiveUp, aReply:
 			return true
-		case aCall:
-			return s.onError != nil && hasAskOrEnd(*s.onError)
 		}
-		return hasAskOrEnd(s.block) || hasAskOrEnd(s.other)
+		return slices.ContainsFunc(s.inPlace(), hasAskOrEnd)
 	})
 }
 
-// tools are those that steps call, each once, in order.
+// tools returns the tools that steps call, in order and without duplicates.
 func tools(steps []step) (out []string) {
 	for _, s := range steps {
-		list := slices.Concat(tools(s.block), tools(s.other))
+		var list []string
 		if s.kind == aCall {
 			list = append(list, s.tool)
-			if s.onError != nil {
-				list = append(list, tools(*s.onError)...)
-			}
+		}
+		for _, block := range s.inPlace() {
+			list = append(list, tools(block)...)
 		}
 		for _, name := range list {
 			if !slices.Contains(out, name) {

@@ -4,14 +4,14 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 )
 
-// step is one step of a solution: its kind says which fields it has.
+// step is one step of a solution. Its kind decides which fields it uses.
 type step struct {
 	kind stepKind
 	line int
 
-	// A call of a tool: as is the name of its result, until what must hold of it. A call
-	// that failed is repeated up to retry times, or if that is nil by its code; then
-	// onError runs.
+	// For a call, as is the name of its result and until the condition that its result must
+	// meet. A failed call is repeated up to retry times, or depending on its code if retry is
+	// nil; then onError runs.
 	tool    string
 	args    []binding
 	until   *expression.Program
@@ -21,9 +21,9 @@ type step struct {
 	// as is also the name of the user's reply, and of the item of an each.
 	as string
 
-	// list and block are an each, cond, block and other an if. listed is the name of the
-	// input that the list is, empty if it is not one; item is what the block reads of each
-	// item, inner what it reads of other values.
+	// An each has list and block, an if has cond, block and other. listed is the name of the
+	// input that is the list, empty if it is not an input. item are the reads of the block from
+	// each item, inner its reads from other values.
 	list        *expression.Program
 	listed      string
 	item, inner expression.Need
@@ -33,12 +33,16 @@ type step struct {
 
 	lets []binding
 
-	// text is a question, an answer or why the solution gives up, value the answer as JSON.
+	// A plan, delegate or build has parts and handlers.
+	parts    []part
+	handlers [onMessage + 1][]step
+
+	// text is a question, an answer or the reason for giving up, value the answer as JSON.
 	text  *expression.Program
 	value *expression.Program
 
-	// reads is what its expressions read of the values of names, binds are the names it
-	// leaves, each once; both with those of the steps in it.
+	// reads are the parts of named values that its expressions read, binds the names that later
+	// steps may use, without duplicates. Both include those of inner steps.
 	reads expression.Need
 	binds []string
 }
@@ -53,6 +57,10 @@ const (
 	anAsk
 	anAnswer
 	aGiveUp
+	aPlan
+	aDelegate
+	aBuild
+	aReply
 )
 
 // binding is one name of a let, or one argument.
