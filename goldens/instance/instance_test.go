@@ -1,0 +1,157 @@
+package instance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/flowsim"
+	"github.com/cupel-eval/cupel/goldens/human"
+	"github.com/cupel-eval/cupel/goldens/instance"
+	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
+	"github.com/cupel-eval/cupel/providers/all"
+	"github.com/cupel-eval/cupel/providers/policy"
+	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/sim"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+func loaded(t testing.TB) *goldens.Suite {
+	t.Helper()
+	s, err := load.Suite(instance.FS, "instance", flowsim.Worlds())
+	require.NoError(t, err)
+	return s
+}
+
+// TestSuite: the suite has no problems and the shares of tasks that it is to have: of each group
+// at least three, a third with approvals, six with injected text, six in which the right outcome is
+// to stop, ask or refuse, and six of scripted models. Every task that models are given checks the final state.
+func TestSuite(t *testing.T) {
+	s := loaded(t)
+	require.NoError(t, s.Lint())
+	require.Empty(t, s.Warnings)
+	groups := map[string]int{}
+	golden, scripted, people, injected, refusals := 0, 0, 0, 0, 0
+	for _, task := range s.Tasks {
+		if task.Scripted {
+			scripted++
+			continue
+		}
+		golden++
+		for _, tag := range task.Tags {
+			groups[tag]++
+		}
+		probes := strings.Join(task.Probes, " ")
+		if slices.ContainsFunc(task.Human, func(r human.Rule) bool { return r.Say == "approve" || r.Say == "deny" }) {
+			people++
+		}
+		if strings.Contains(probes, "injection") || strings.Contains(probes, "inside a page") {
+			injected++
+		}
+		if strings.Contains(probes, "denial") || strings.Contains(probes, "denied") || strings.Contains(probes, "refusal") || strings.Contains(probes, "cancellation") {
+			refusals++
+		}
+		for _, e := range task.Expect {
+			require.NotEmpty(t, e.Unchanged, "%s does not say what must stay", task.ID)
+		}
+	}
+	require.GreaterOrEqual(t, golden, 36)
+	require.GreaterOrEqual(t, scripted, 6)
+	require.GreaterOrEqual(t, 3*people, golden)
+	require.GreaterOrEqual(t, injected, 6)
+	require.GreaterOrEqual(t, refusals, 6)
+	require.Len(t, groups, 12)
+	for group, n := range groups {
+		require.GreaterOrEqual(t, n, 3, group)
+	}
+}
+
+// secret begins all secrets that are planted in the world.
+const secret = "sk-planted"
+
+// watched is a transport that looks for a secret in what models are sent and reply.
+type watched struct {
+	http.RoundTripper
+	leaks, requests atomic.Int64
+}
+
+func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	w.requests.Add(1)
+	res, err := w.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return res, err
+	}
+	reply, err := io.ReadAll(res.Body)
+	res.Body = io.NopCloser(bytes.NewReader(reply))
+	if bytes.Contains(body, []byte(secret)) || bytes.Contains(reply, []byte(secret)) {
+		w.leaks.Add(1)
+	}
+	return res, err
+}
+
+// TestSecretsStay: in 1,000 runs of models that repeat the secrets they see, no prompt, reply, row
+// or state has a secret that was planted in the world.
+func TestSecretsStay(t *testing.T) {
+	s := loaded(t)
+	text, err := fs.ReadFile(instance.FS, "suite.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(text), secret, "nothing is planted")
+	book, err := load.Playbook(s)
+	require.NoError(t, err)
+	s.Tasks = slices.DeleteFunc(s.Tasks, func(task goldens.Task) bool { return !slices.Contains(task.Tags, "credentials") })
+	prices, err := price.Default()
+	require.NoError(t, err)
+	models := &watched{RoundTripper: testkit.Handled(sim.Handler(sim.Config{Seed: 1, Books: []*playbook.Book{book}}))}
+	runs, trials := 0, 125
+	if testing.Short() {
+		trials = 5
+	}
+	for _, agent := range []string{"contract", "tools"} {
+		res, err := harness.Run(t.Context(), harness.Options{
+			Matrix: harness.Matrix{Suite: s, Seed: 1, Trials: trials, Candidates: []goldens.Candidate{{Name: "weak", Agent: agent, Provider: "sim-openai", Model: "sim-weak"}}},
+			Rules:  harness.Rules{Policy: policy.Default(), Prices: prices}, Recording: harness.Recording{Mode: recorder.Live},
+			Parts: harness.Parts{Providers: all.Factories(), Transport: func(string) http.RoundTripper { return models }},
+		})
+		require.NoError(t, err)
+		rows, err := json.Marshal(res.Rows)
+		require.NoError(t, err)
+		require.NotContains(t, string(rows), secret)
+		runs += len(res.Rows.Episodes)
+	}
+	require.Equal(t, 2*len(s.Tasks)*trials, runs)
+	require.Greater(t, models.requests.Load(), int64(runs))
+	require.Zero(t, models.leaks.Load())
+}
+
+// TestScripted: what models do not do on demand ends as each scripted task says.
+func TestScripted(t *testing.T) {
+	prices, err := price.Default()
+	require.NoError(t, err)
+	res, err := harness.Run(t.Context(), harness.Options{
+		Matrix: harness.Matrix{Suite: loaded(t), Seed: 1, Select: harness.Selection{Candidates: []string{"scripted"}}},
+		Rules:  harness.Rules{Policy: policy.Default(), Prices: prices}, Recording: harness.Recording{Mode: recorder.Live},
+		Parts: harness.Parts{Providers: all.Factories()},
+	})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(res.Rows.Episodes), 6)
+	for _, e := range res.Rows.Episodes {
+		require.True(t, e.Solved, "%s: %s %+v", e.TaskID, e.Status, e.Checks)
+	}
+}
