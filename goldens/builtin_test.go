@@ -23,7 +23,7 @@ func intended(e goldens.Expect) goldens.Outcome {
 		o.Answer += " " + e.ContainsAny[0]
 	}
 	if len(e.Near) > 0 {
-		o.Answer = fmt.Sprint(e.Near, e.ContainsAny) // map[NAME:NUMBER …]
+		o.Answer += " " + fmt.Sprint(e.Near, e.ContainsAny) // map[NAME:NUMBER …]
 	}
 	for _, m := range e.Trajectory.Required {
 		args, _ := match.Marshal(m.Args)

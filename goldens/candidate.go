@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
@@ -35,7 +36,7 @@ func (c Candidate) Faults(report func(field, detail string)) {
 		}
 	}
 	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"provider", c.Provider}, {"model", c.Model}} {
-		if strings.TrimSpace(f.value) == "" {
+		if strings.TrimSpace(f.value) == "" && (f.name != "model" || c.Agent != strategy.External) {
 			add(f.name, "is missing")
 		}
 	}

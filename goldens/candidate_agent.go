@@ -18,11 +18,10 @@ func (c Candidate) agentFaults(add func(field, detail string)) {
 			add("memory", f.name+" "+f.fault)
 		}
 	}
-	for _, fault := range c.Batch.Faults() {
-		add("batch", fault)
-	}
-	for _, fault := range c.Plan.Faults() {
-		add("plan", fault)
+	for i, faults := range [][]string{c.Batch.Faults(), c.Plan.Faults(), c.Orchestrator.Faults()} {
+		for _, fault := range faults {
+			add([]string{"batch", "plan", "orchestrator"}[i], fault)
+		}
 	}
 	if n := c.FinalRetries; n != nil {
 		add("final_retries", strategy.FinalRetries.Fault(*n))
@@ -43,9 +42,25 @@ func (c Candidate) agentFaults(add func(field, detail string)) {
 		{"final_retries", c.FinalRetries != nil},
 		{"batch", c.Batch != strategy.Batch{}},
 		{"plan", c.Plan != strategy.PlanBounds{}},
+		{"orchestrator", !c.Orchestrator.IsZero()},
 	} {
 		if f.set {
 			add(f.field, agent.Lacks(f.field))
+		}
+	}
+	for _, field := range c.Set() {
+		add(field, agent.Lacks(field))
+	}
+	c.Settings.Faults(agent.Name == strategy.External, add)
+	for _, f := range []struct {
+		field string
+		set   bool
+	}{
+		{"mode", c.Mode != "" && c.Mode != "prompt"}, {"compress", c.Compress}, {"no_images", c.NoImages}, {"stream", c.Stream},
+		{"body", c.Body != nil}, {"max_tokens", c.MaxTokens != nil}, {"temperature", c.Temperature != nil},
+	} {
+		if f.set && agent.Name == strategy.External {
+			add(f.field, "agent external has no such setting: it makes its own requests")
 		}
 	}
 }

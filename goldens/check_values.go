@@ -24,6 +24,8 @@ type word struct {
 	// remark is a text that asks for nothing, partOf the field that asks for this one, too.
 	remark bool
 	partOf string
+	// node writes the text; nil writes a word.
+	node func(string) *yaml.Node
 }
 
 func (w word) set(e *Expect, p yamlfile.Place, _ bool) { *w.of(e) = w.read(p) }
@@ -36,11 +38,10 @@ func (w word) takeAway(e *Expect) bool {
 }
 
 func (w word) write(is, was Expect) *yaml.Node {
-	node := yamlfile.Word
-	if w.remark {
-		node = yamlfile.QuotedNode
+	if w.node == nil {
+		w.node = yamlfile.Word
 	}
-	return changed(*w.of(&is), *w.of(&was), *w.of(&is) == "", node)
+	return changed(*w.of(&is), *w.of(&was), *w.of(&is) == "", w.node)
 }
 
 func (w word) parts(key string, e Expect) []Part {
@@ -253,8 +254,8 @@ func (caps) parts(key string, e Expect) (out []Part) {
 // The words an expectation may use, as package agent and the ledger spell them.
 // A failed or cancelled episode cannot be an expectation.
 var (
-	expectStatuses = []string{"answered", "answered_after_clarify", "respond_error", "clarify", "cannot_proceed", "stopped"}
-	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation", "max_tokens", "max_cost", "max_iterations", "final_schema", "invalid_plan", "failed_step"}
+	expectStatuses = []string{"answered", "answered_after_clarify", "respond_error", "clarify", "awaiting_input", "cannot_proceed", "stopped"}
+	stopReasons    = []string{"max_steps", "max_seconds", "max_tool_calls", "thrash", "stall", "contract_violation", "max_tokens", "max_cost", "max_iterations", "final_schema", "invalid_plan", "failed_step", "plan_denied", "blocked", "silent", "max_turns", "background_left"}
 	orders         = []string{string(Strict), string(InOrder), string(AnyOrder), string(Subset)}
 )
 

@@ -2,6 +2,8 @@ package goldens
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
 // check is a kind of check: a field of an accepted outcome. Loading, drafting,
@@ -64,6 +67,10 @@ var checks = []check{
 		value: calls{of: func(e *Expect) *[]CallMatch { return &e.Trajectory.Required }}, validate: validCalls("required", func(e Expect) []CallMatch { return e.Trajectory.Required }), score: (*scorer).trajectory, rank: 4},
 	{key: "forbidden", edit: "what must not be asked for", schema: schemaRef("forbidden_calls", "The calls it must not ask for, refused or not; with executed: true those it must not make."),
 		value: calls{of: func(e *Expect) *[]CallMatch { return &e.Trajectory.Forbidden }, forbidden: true}, validate: validCalls("forbidden", func(e Expect) []CallMatch { return e.Trajectory.Forbidden })},
+	{key: "before", edit: kept, schema: schemaRef("words", "Tools of which each must have succeeded before a call of the next one."),
+		value: list{of: func(e *Expect) *[]string { return &e.Before }, read: yamlfile.Place.Words, node: yamlfile.Word, whole: true}, score: (*scorer).before, rank: 4},
+	{key: "approvals", edit: kept, schema: `{"type": ["object", "null"], "additionalProperties": false, "properties": {"asked": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Tools for which a person was asked."}, "denied": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Tools for which a person declined."}, "at_most": {"type": "integer", "minimum": 0, "maximum": 10000, "description": "How many requests there may be, questions apart."}}, "description": "What people were asked for."}`,
+		value: requests{}, score: (*scorer).approvals, rank: 4},
 	{key: "at_most", edit: "what this episode took; leave room if another way is as good", schema: schemaCaps,
 		value: caps{}, score: (*scorer).caps, rank: 3},
 	{key: "state", edit: "what this episode changed; keep what matters", schema: schemaRef("state_checks", "What the final state of the world must be."),
@@ -72,12 +79,25 @@ var checks = []check{
 		value: list{of: func(e *Expect) *[]string { return &e.Unchanged }, read: statePaths, node: yamlfile.Word}, validate: validUnchanged, score: (*scorer).unchanged, rank: 5},
 	{key: "state_hash", edit: kept, schema: `{"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$", "description": "The SHA-256 of the whole final state, as in the ledger's state_after."}`,
 		value: word{of: func(e *Expect) *string { return &e.StateHash }, read: stateHash}, score: (*scorer).stateHash, rank: 5},
+	demanded("workflow", "What a workflow of the final state does when it is run: see docs/flowsim.md.", func(e *Expect) *string { return &e.Workflow }),
+	demanded("effects", "What executions of the episode did outside of their workflows: see docs/flowsim.md.", func(e *Expect) *string { return &e.Effects }),
 	{key: "signals", edit: kept, schema: schemaRef("signals", ""),
 		value: named{of: func(e *Expect) *map[string]string { return &e.Signals }, read: readSignals, node: conditionNode}, validate: validSignals, score: (*scorer).signals, rank: 6},
 	{key: "table_label", edit: kept, schema: `{"type": ["string", "null"], "description": "The answer must name a date that a call returned as start_date or end_date, and that date's number of this label in the state."}`,
 		value: word{of: func(e *Expect) *string { return &e.TableLabel }, read: yamlfile.Place.Filled}, score: (*scorer).table, rank: 2},
 	{key: "note", schema: `{"type": "string", "description": "Why this outcome is accepted, for people."}`,
-		value: word{of: func(e *Expect) *string { return &e.Note }, read: yamlfile.Place.Filled, fixed: true, remark: true}},
+		value: word{of: func(e *Expect) *string { return &e.Note }, read: yamlfile.Place.Filled, fixed: true, remark: true, node: yamlfile.QuotedNode}},
+}
+
+// demanded is a check of the kind of the task's world.
+func demanded(key, description string, of func(*Expect) *string) check {
+	return check{key: key, edit: kept, schema: fmt.Sprintf(`{"description": %q}`, description), rank: 5,
+		value: word{of: of, read: func(p yamlfile.Place) string { return string(p.JSON()) }, node: func(text string) *yaml.Node { return yamlfile.JSONNode(json.RawMessage(text)) }},
+		score: func(s *scorer, e Expect) {
+			if want := *of(&e); want != "" {
+				s.wrongState(key, judge.Wrong(s.task.World, key, want, s.o.StateBefore, s.o.StateAfter))
+			}
+		}}
 }
 
 // scored are the checks in the order of their results. That of the task's answer
@@ -211,3 +231,11 @@ func validOrder(e Expect) error {
 	}
 	return nil
 }
+
+//go:embed schema/suite.schema.json
+var schemaText []byte
+
+// Schema returns the JSON Schema (2020-12) of suite.yaml and of task files, for
+// completion in editors. Package load checks more than a schema can say. The caller
+// owns the slice.
+func Schema() []byte { return slices.Clone(schemaText) }

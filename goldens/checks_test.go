@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
@@ -59,7 +60,8 @@ func everything() Expect {
 		Status: "stopped", StopReason: "thrash", Numbers: []string{"449"}, NotNumbers: []string{"7"}, OnlyNumbers: []string{"449"}, Near: map[string]string{"Cold Ness": "41"},
 		ContainsAny: []string{"a"}, ContainsAll: []string{"b"}, NotContains: []string{"c"}, Matches: []string{"d"}, NotMatches: []string{"e"},
 		MaxClarifies: new(0), MaxSteps: new(1), MaxToolCalls: new(2),
-		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{{Tool: "x"}}, Forbidden: []CallMatch{{Tool: "y", Executed: true}}},
+		Trajectory: Trajectory{Order: Strict, Required: []CallMatch{{Tool: "x"}}, Forbidden: []CallMatch{{Tool: "y", Executed: true}, {Tool: "z", Role: "builder"}}},
+		Before:     []string{"x", "y"}, Approvals: human.Approvals{Asked: []string{"x"}, Denied: []string{"y"}, AtMost: new(2)},
 		State: []StateCheck{
 			{Path: `orders.O7\.1`, Wants: map[string]any{"is": nil}},
 			{Path: "refunds", Wants: map[string]any{"count": json.Number("1"), "some": map[string]any{"order": "07", "amount": json.Number("25")}, "every": map[string]any{"$any": true}, "not": []any{}}},
@@ -113,7 +115,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	require.Equal(t, []string{
 		"status", "stop_reason", "answer_numbers", "answer_not_numbers", "answer_only_numbers", "answer_near", "answer_contains_any", "answer_contains_all",
 		"answer_not_contains", "answer_matches", "answer_not_matches", "answer_table", "max_clarifies", "max_steps", "max_tool_calls",
-		"trajectory.required", "trajectory.forbidden", "trajectory.order", "state", "unchanged", "state_hash", "signal.stall",
+		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall",
 	}, names)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
@@ -43,11 +44,14 @@ func (s *Suite) TaskParts(t Task) TaskParts {
 	}
 }
 
-// toolParts leaves out the results of tools that are not run where there are none.
+// toolParts leaves out what a suite did not always have where there is none.
 func toolParts(t Task, one *Suite) []any {
 	parts := []any{t.Tools, one.Tools, one.HTTP, one.Approvals}
 	if len(one.Fixed) > 0 {
 		parts = append(parts, one.Fixed)
+	}
+	if len(one.MCP) > 0 {
+		parts = append(parts, one.MCP)
 	}
 	return parts
 }
@@ -57,6 +61,9 @@ func worldParts(t Task) []any {
 	parts := []any{digestedWorld(t.World), t.Budgets, t.Replies, t.Approvals, t.Scripted, t.Script}
 	if t.Agent != "" {
 		parts = append(parts, t.Agent)
+	}
+	if len(t.Human)+len(t.Messages) > 0 {
+		parts = append(parts, t.Human, t.Messages)
 	}
 	return parts
 }
@@ -81,7 +88,7 @@ func digestedRequest(t Task) any {
 
 // alone is a suite of t and the tools it offers.
 func (s *Suite) alone(t Task) *Suite {
-	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]world.HTTPTool{}, Fixed: map[string]json.RawMessage{}, Approvals: map[string]Approval{}}
+	one := &Suite{Name: s.Name, Tasks: []Task{t}, HTTP: map[string]world.HTTPTool{}, MCP: map[string]toolserver.Server{}, Fixed: map[string]json.RawMessage{}, Approvals: map[string]Approval{}}
 	for _, spec := range s.Tools {
 		if !slices.Contains(t.Tools, spec.Name) {
 			continue
@@ -89,6 +96,9 @@ func (s *Suite) alone(t Task) *Suite {
 		one.Tools = append(one.Tools, spec)
 		if h, ok := s.HTTP[spec.Name]; ok {
 			one.HTTP[spec.Name] = h
+		}
+		if m, ok := s.MCP[spec.Name]; ok {
+			one.MCP[spec.Name] = m
 		}
 		if r, ok := s.Fixed[spec.Name]; ok {
 			one.Fixed[spec.Name] = r
@@ -112,11 +122,12 @@ func (s *Suite) ContentDigest() string {
 	doc := struct {
 		Format, Name string
 		Tools        any
-		HTTP         map[string]world.HTTPTool  `json:",omitempty"`
-		Fixed        map[string]json.RawMessage `json:",omitempty"`
-		Approvals    map[string]Approval        `json:",omitempty"`
+		HTTP         map[string]world.HTTPTool    `json:",omitempty"`
+		MCP          map[string]toolserver.Server `json:",omitempty"`
+		Fixed        map[string]json.RawMessage   `json:",omitempty"`
+		Approvals    map[string]Approval          `json:",omitempty"`
 		Tasks        []task
-	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, Fixed: s.Fixed, Approvals: s.Approvals}
+	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, MCP: s.MCP, Fixed: s.Fixed, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
 		d := task{Task: t, World: digestedWorld(t.World), Expect: digestedChecks(t.Expect)}
 		d.Title, d.Probes, d.File, d.Line = "", nil, "", 0

@@ -1,5 +1,7 @@
 package goldens
 
+import "github.com/cupel-eval/cupel/goldens/human"
+
 // Expect is one accepted outcome of a task. Every field that is set is a check;
 // an empty string, nil pointer or empty slice checks nothing.
 type Expect struct {
@@ -31,11 +33,17 @@ type Expect struct {
 	// earlier result.
 	MaxClarifies, MaxSteps, MaxToolCalls *int
 	Trajectory                           Trajectory
+	// Before are tools of which each must have succeeded before a call of the next one.
+	Before []string `json:",omitzero"`
+	// Approvals is what people must have been asked for.
+	Approvals human.Approvals `json:",omitzero"`
 	// State is what the world's final state must be. Below the paths of Unchanged nothing
 	// may differ from the initial state. StateHash is the SHA-256 hex of the final state.
 	State     []StateCheck `json:",omitzero"`
 	Unchanged []string     `json:",omitzero"`
 	StateHash string       `json:",omitzero"`
+	// Workflow and Effects, JSON each, are what the kind of the world checks: see package judge.
+	Workflow, Effects string `json:",omitempty"`
 	// Signals maps a signal's name to a condition: true or false for
 	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
 	// <N for the others, see signalOf.
@@ -82,6 +90,8 @@ type CallMatch struct {
 	// except with {"$optional": true}, or {"$optional": value or matcher}. nil
 	// matches any arguments.
 	Args map[string]any
+	// Role, if not empty, is that of the conversation that calls.
+	Role string `json:",omitempty"`
 	// Executed narrows a forbidden call to one that ran its tool.
 	Executed bool `json:",omitempty"`
 }

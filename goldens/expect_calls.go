@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-var callFields = []string{"tool", "args", "executed"}
+var callFields = []string{"tool", "args", "role", "executed"}
 
 // readCalls reads a list of tool calls. A name means any arguments, {name: {…}} exactly
-// these; {tool: name, args: {…}, executed: true} says all of it in words. The value of
+// these; {tool: name, args: {…}, role: builder, executed: true} says all of it in words. The value of
 // tool tells the last two apart: it is a name in one and arguments in the other.
 func readCalls(p yamlfile.Place, forbidden bool) []CallMatch {
 	var out []CallMatch
@@ -49,6 +49,7 @@ func callInWords(p yamlfile.Place, forbidden bool) (m CallMatch) {
 	if args, ok := o.Get("args"); ok {
 		m.Args = callArgs(args, m.Tool)
 	}
+	yamlfile.Read(o, "role", &m.Role, yamlfile.Place.Filled)
 	if executed, ok := o.Get("executed"); ok {
 		m.Executed = executed.Flag()
 		if !forbidden {
@@ -135,8 +136,8 @@ func callsNode(list []CallMatch) *yaml.Node {
 			args = yamlfile.ValueNode(c.Args)
 			node = yamlfile.Fields(0, c.Tool, args)
 		}
-		if c.Executed {
-			node = yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(c.Tool), "args", args, "executed", true)
+		if c.Executed || c.Role != "" {
+			node = yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(c.Tool), "args", args, "role", yamlfile.Given(c.Role), "executed", yamlfile.Given(c.Executed))
 		}
 		out.Content = append(out.Content, node)
 	}

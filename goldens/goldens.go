@@ -11,10 +11,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/external"
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
@@ -26,6 +30,8 @@ type Suite struct {
 	Tools []tool.Spec
 	// HTTP holds, by name, the tools that are run over HTTP.
 	HTTP map[string]world.HTTPTool
+	// MCP holds, by name, the tools that an MCP server runs.
+	MCP map[string]toolserver.Server
 	// Fixed holds, by name, the results of tools that are judged but not run.
 	Fixed map[string]json.RawMessage
 	// Approvals says, by name, who decides about a tool's calls; a tool that is
@@ -113,9 +119,13 @@ type Candidate struct {
 	Batch strategy.Batch `yaml:"batch,omitempty"`
 	// Plan bounds agent plan.
 	Plan strategy.PlanBounds `yaml:"plan,omitempty"`
+	// Orchestrator bounds agent orchestrator.
+	Orchestrator limits.Bounds `yaml:"orchestrator,omitempty"`
 	// MaxTokens and Temperature replace the policy's values; nil keeps them.
 	MaxTokens   *int     `yaml:"max_tokens"`
 	Temperature *float64 `yaml:"temperature"`
+	// Settings are those of agent external.
+	external.Settings `yaml:",inline"`
 }
 
 // Memory bounds a session's memory: the latest exchanges that fit are shown.
@@ -169,6 +179,10 @@ type Task struct {
 	// Approvals are what the scripted human says when asked whether a tool call
 	// may run, in order: true approves. Afterwards every call is declined.
 	Approvals []bool `json:",omitempty"`
+	// Human are the rules of a scripted human, which answers in place of Replies and
+	// Approvals. Messages are the user's further messages.
+	Human    []human.Rule    `json:",omitempty"`
+	Messages []human.Message `json:",omitempty"`
 	// Script are the model outputs of a Scripted task.
 	Script []Emit
 	// Agent is the strategy of a Scripted task; empty means contract.
@@ -236,11 +250,15 @@ type Outcome struct {
 	// StateBefore and StateAfter are the states of the world at the start and the end of
 	// the episode, as canonical JSON; nil if the world has none that can change.
 	StateBefore, StateAfter json.RawMessage
+	// Requests are what people were asked for, in order.
+	Requests []human.Requested
 }
 
 // Called is one tool call of an Outcome.
 type Called struct {
-	Call    tool.Call
+	Call tool.Call
+	// Role is that of the turn that asked for the call.
+	Role    string
 	Outcome tool.Outcome
 	// Deduped calls were answered from an earlier result: not executed.
 	Deduped bool
@@ -297,6 +315,14 @@ func (s *Suite) Approval(tool string) Approval {
 		return a
 	}
 	return ApproveAlways
+}
+
+// Remote reports whether a tool is run by a service outside the world: over HTTP or by an
+// MCP server.
+func (s *Suite) Remote(tool string) bool {
+	_, overHTTP := s.HTTP[tool]
+	_, served := s.MCP[tool]
+	return overHTTP || served
 }
 
 // Problem is one fault of a suite file: where it is, what is wrong and what would be

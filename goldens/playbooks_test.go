@@ -64,13 +64,13 @@ func follow(t *testing.T, suite *goldens.Suite, task goldens.Task, stages []play
 		if stage.Each == "" {
 			values[stage.ID] = followStage(t, suite, task, w, stage.Play, saved, &seen, &o)
 		} else {
-			var items, handed []json.RawMessage
+			var items, outputs []json.RawMessage
 			require.NoError(t, json.Unmarshal(values[stage.Each], &items))
 			for _, item := range items {
 				seen.Given["item"] = item
-				handed = append(handed, followStage(t, suite, task, w, stage.Play, saved, &seen, &o))
+				outputs = append(outputs, followStage(t, suite, task, w, stage.Play, saved, &seen, &o))
 			}
-			values[stage.ID], err = json.Marshal(handed)
+			values[stage.ID], err = json.Marshal(outputs)
 			require.NoError(t, err)
 		}
 		if o.Status == "" && !stage.List {
@@ -81,7 +81,7 @@ func follow(t *testing.T, suite *goldens.Suite, task goldens.Task, stages []play
 	return o
 }
 
-// followStage follows one stage and returns what it hands on.
+// followStage follows one stage and returns its output.
 func followStage(t *testing.T, suite *goldens.Suite, task goldens.Task, w *world.Environment, play *playbook.Play, saved bool, seen *playbook.Seen, o *goldens.Outcome) json.RawMessage {
 	seen.Results, seen.From = nil, nil
 	for o.Status == "" && o.Steps < task.Budgets.MaxSteps {
@@ -92,7 +92,7 @@ func followStage(t *testing.T, suite *goldens.Suite, task goldens.Task, w *world
 		}
 		actions, err := play.Next(*seen)
 		require.NoError(t, err)
-		if actions[0].Kind == playbook.Hand {
+		if actions[0].Kind == playbook.Output {
 			return actions[0].Value
 		}
 		act(t, suite, task, w, actions[0], seen, o)

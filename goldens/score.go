@@ -24,7 +24,7 @@ import (
 // answer_contains_all, answer_not_contains, answer_matches, answer_not_matches,
 // answer_schema (of a task that has one, where an answer is expected), answer_table,
 // max_clarifies, max_steps, max_tool_calls, trajectory.required,
-// trajectory.forbidden, trajectory.order, state, unchanged, state_hash and signal.NAME. An accepted outcome
+// trajectory.forbidden, trajectory.order, before, approvals.NAME, state, unchanged, state_hash and signal.NAME. An accepted outcome
 // that checks nothing is not met, nor is one whose checks cannot be read (see
 // Expect.Validate), nor any by an episode whose status is error or cancelled.
 //
@@ -255,4 +255,25 @@ func (s *scorer) signals(e Expect) {
 		passed, found := holds(s.o)
 		s.check("signal."+name, passed, "want %s, got %s", text, found)
 	}
+}
+
+// scoreFails scores a task that proves the scoring: it is solved if its script
+// fails the named checks, and no others, of the accepted outcome that it fails
+// least.
+func scoreFails(t Task, o Outcome) (solved bool, checks []CheckResult) {
+	want := slices.Sorted(slices.Values(t.Fails))
+	t.Fails = nil
+	met, checks := Score(t, o)
+	var failed []string
+	for _, c := range checks {
+		if !c.Passed {
+			failed = append(failed, c.Name)
+		}
+	}
+	slices.Sort(failed)
+	c := CheckResult{Name: "fails", Passed: !met && slices.Equal(want, failed)}
+	if !c.Passed {
+		c.Detail = fmt.Sprintf("want exactly these checks to fail: %s; failed: %s", strings.Join(want, ", "), orNone(strings.Join(failed, ", ")))
+	}
+	return c.Passed, []CheckResult{c}
 }

@@ -21,7 +21,7 @@ func (s *scorer) trajectory(e Expect) {
 		return
 	}
 	calls := s.considered(t.Order)
-	f := fitting(required, calls)
+	f := fitting(t.Required, required, calls)
 	s.required(t.Order, required, calls, f)
 	s.forbidden(t.Forbidden)
 	s.order(t.Order, required, calls, f)
@@ -83,7 +83,7 @@ func (s *scorer) forbidden(forbidden []CallMatch) {
 	}
 	for i, p := range patterns {
 		for _, c := range s.asked {
-			if only := forbidden[i].Executed; p.Match(c.Call.Name, c.args) && (!only || c.Executed()) {
+			if only := forbidden[i].Executed; p.Match(c.Call.Name, c.args) && (!only || c.Executed()) && forbidden[i].byRole(c) {
 				s.check("trajectory.forbidden", false, "want no %s, %s %s", p, map[bool]string{false: "got", true: "executed"}[only], c)
 				return
 			}
@@ -108,15 +108,18 @@ func compileCalls(field string, matches []CallMatch) ([]match.Call, error) {
 }
 
 // fitting compares every required call with every call made once.
-func fitting(required []match.Call, calls []madeCall) match.Fits {
+func fitting(wanted []CallMatch, required []match.Call, calls []madeCall) match.Fits {
 	table := make([]bool, len(required)*len(calls))
 	for i, p := range required {
 		for j, c := range calls {
-			table[i*len(calls)+j] = p.Match(c.Call.Name, c.args)
+			table[i*len(calls)+j] = p.Match(c.Call.Name, c.args) && wanted[i].byRole(c)
 		}
 	}
 	return func(i, j int) bool { return table[i*len(calls)+j] }
 }
+
+// byRole reports whether a call is of the role that a match demands.
+func (m CallMatch) byRole(c madeCall) bool { return m.Role == "" || m.Role == c.Role }
 
 // madeCall is a call of an outcome with its arguments decoded.
 type madeCall struct {

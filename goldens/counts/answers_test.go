@@ -10,13 +10,14 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// verdicts are answers to a task: right ones, and plausible wrong ones.
+// verdicts are right answers to a task, and plausible wrong ones.
 type verdicts struct{ right, wrong []string }
 
-// answers has every task whose answer is checked by more than a number, and every
-// task from C32 on. The first right answer is that of the perfect candidate.
+// answers has every task whose answer is checked by more than a number, and every task
+// from C32 on. The first right answer is that of the perfect candidate.
 var answers = map[string]verdicts{
-	"G09": {[]string{"749 praise versus 449 angry: 300 more praise.", "praise: 749\nangry: 449"}, []string{"praise 449, angry 749"}},
+	"G09": {[]string{"749 praise versus 449 angry: 300 more praise.", "praise: 749\nangry: 449"}, []string{"praise 449, angry 749", "More praise: 749 against 449, a difference of 749.", "praise 749, angry 449: more praise by 449"}},
+	"G23": {[]string{"2026-02-30 is not a valid date.", "2026-02-30 does not exist: February has at most 29 days."}, []string{"Invalid: February 2026 has 29 days.", "Which day?"}},
 	"G10": {[]string{"angry 449, praise 749, info 1,119"}, []string{"angry 749, praise 449, info 1119"}},
 	"G25": {[]string{"There is no month 13."}, []string{"I have nothing to say.", "0"}},
 	"G41": {[]string{"The counts are unavailable."}, []string{"About 1,495."}},
@@ -83,13 +84,13 @@ var answers = map[string]verdicts{
 	"C68": {[]string{"264 and 604, then 301 and 633"}, []string{"565 angry, 1237 praise", "264, 604 and 301", "1802"}},
 }
 
-// testedByAnswers says that a task must be in the tables below and above.
+// testedByAnswers reports whether a task must be in the tables below and above.
 func testedByAnswers(t goldens.Task) bool {
 	return !t.Scripted && strings.HasPrefix(t.ID, "C") && t.ID >= "C32"
 }
 
-// TestAnswers: every right answer of a perfect candidate solves its task, and no
-// plausible wrong one does.
+// TestAnswers checks that every right answer of a perfect candidate solves its task,
+// and that no plausible wrong one does.
 func TestAnswers(t *testing.T) {
 	seen := 0
 	for _, task := range loaded(t).Tasks {
@@ -116,7 +117,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, len(answers), seen)
 }
 
-// ask adds a call that was refused to an outcome.
+// ask adds a refused call to an outcome.
 func ask(name, args string) func(*goldens.Outcome) {
 	return func(o *goldens.Outcome) {
 		o.Calls = append(o.Calls, goldens.Called{Call: tool.Call{Name: name, Args: []byte(args)}, Outcome: tool.Rejected})
@@ -131,8 +132,8 @@ func call(i int, args string) func(*goldens.Outcome) {
 // without drops the last call.
 func without(o *goldens.Outcome) { o.Calls = o.Calls[:len(o.Calls)-1] }
 
-// TestRightAnswerWrongWay: the right answer does not solve a task whose way to it is
-// wrong.
+// TestRightAnswerWrongWay checks that the right answer does not solve a task if the
+// calls were wrong.
 func TestRightAnswerWrongWay(t *testing.T) {
 	ways := map[string][]func(*goldens.Outcome){
 		"C32": {without, call(1, `{"start_date":"2026-05-01","end_date":"2026-05-01","label":"praise"}`)},
@@ -178,7 +179,8 @@ func TestRightAnswerWrongWay(t *testing.T) {
 	}
 }
 
-// TestOtherRightWays: what a task leaves open may be done in other ways.
+// TestOtherRightWays checks that other calls and answers are accepted where a task
+// allows them.
 func TestOtherRightWays(t *testing.T) {
 	ways := map[string]func(*goldens.Outcome){
 		"C33": func(o *goldens.Outcome) { o.Calls[1], o.Calls[2] = o.Calls[2], o.Calls[1] },

@@ -50,7 +50,7 @@ func TestSuite(t *testing.T) {
 		default:
 			judged++
 			require.Equal(t, 10, task.Budgets.MaxSteps, "%s: hard caps are wide, at_most is the check", task.ID)
-			if task.ID != "C53" { // it is about the cap
+			if task.ID != "C53" { // the task tests the cap
 				require.Equal(t, 10, task.Budgets.MaxToolCalls, task.ID)
 			}
 			for _, e := range task.Expect {
@@ -106,7 +106,7 @@ func TestNumbersAreTheTables(t *testing.T) {
 	require.GreaterOrEqual(t, checked, 45)
 }
 
-// sum walks the days of a get_counts call.
+// sum adds up the days of a get_counts call.
 func sum(t *testing.T, task goldens.Task, args map[string]any) int64 {
 	t.Helper()
 	day, err := time.Parse(time.DateOnly, args["start_date"].(string))
@@ -122,8 +122,8 @@ func sum(t *testing.T, task goldens.Task, args map[string]any) int64 {
 	return total
 }
 
-// TestComputedAnswers does the arithmetic of the tasks whose answer is more
-// than one sum, and spells out the dates of those that need a calendar.
+// TestComputedAnswers computes the answers that need more than one sum, and writes out
+// the dates of the tasks that need a calendar.
 func TestComputedAnswers(t *testing.T) {
 	tasks := map[string]goldens.Task{}
 	for _, task := range loaded(t).Tasks {
@@ -147,24 +147,28 @@ func TestComputedAnswers(t *testing.T) {
 	require.Equal(t, texts(today[1], today[0]), tasks["G09"].Expect[0].Numbers)
 	all := day("C11", "2026-05-07")
 	require.Equal(t, texts(all[0]+all[1]+all[2]), tasks["C11"].Expect[0].Numbers)
+	near := map[string]string{"angry": texts(all[0])[0], "praise": texts(all[1])[0], "info": texts(all[2])[0]}
+	require.Equal(t, near, tasks["C11"].Expect[0].Near)
 	first, second := of("C12", "2026-05-01", "2026-05-05", "angry"), of("C12", "2026-05-06", "2026-05-10", "angry")
 	require.Equal(t, texts(first, second, max(first-second, second-first)), tasks["C12"].Expect[0].Numbers)
 	before, after := of("C13", "2026-05-11", "2026-05-11", "praise"), of("C13", "2026-05-12", "2026-05-12", "praise")
 	require.Zero(t, 100*(after-before)%before)
-	require.Equal(t, texts(100*(after-before)/before), tasks["C13"].Expect[0].Numbers)
+	require.Equal(t, texts(100*(after-before)/before, before, after), tasks["C13"].Expect[0].Numbers)
 
 	week, lastWeek := of("C33", "2026-05-11", "2026-05-13", "angry"), of("C33", "2026-05-04", "2026-05-10", "angry")
-	require.Equal(t, texts(lastWeek-week), tasks["C33"].Expect[0].Numbers)
+	require.Equal(t, texts(lastWeek-week, week, lastWeek), tasks["C33"].Expect[0].Numbers)
 	before, after = of("C35", "2026-05-08", "2026-05-08", "angry"), of("C35", "2026-05-09", "2026-05-09", "angry")
 	require.Zero(t, 100*(before-after)%before)
-	require.Equal(t, texts(100*(before-after)/before), tasks["C35"].Expect[0].Numbers)
+	require.Equal(t, texts(100*(before-after)/before, after, before), tasks["C35"].Expect[0].Numbers)
 	require.Equal(t, texts(100*(before-after)/after), tasks["C35"].Expect[0].NotNumbers, "relative to the later day")
 	all = day("C38", "2026-05-06")
 	require.Equal(t, texts(all[0]+all[1]), tasks["C38"].Expect[0].Numbers)
+	near = map[string]string{"angry": texts(all[0])[0], "praise": texts(all[1])[0]}
+	require.Equal(t, near, tasks["C38"].Expect[0].Near)
 	require.Equal(t, texts(all[2], all[0]+all[1]+all[2]), tasks["C38"].Expect[0].NotNumbers)
 	require.Equal(t, texts(day("C37", "2026-05-06")[:2]...), []string{"368", "368"})
 
-	for id, want := range map[string][2]string{ // worked out on a wall calendar
+	for id, want := range map[string][2]string{ // read from a wall calendar
 		"C01": {"2026-05-07", "2026-05-13"}, "C02": {"2026-04-01", "2026-04-30"}, "C03": {"2026-05-01", "2026-05-13"},
 		"C04": {"2026-05-08", "2026-05-08"}, "C05": {"2026-05-09", "2026-05-10"}, "C06": {"2026-04-01", "2026-05-13"},
 		"C07": {"2026-03-08", "2026-03-08"}, "C08": {"2026-04-30", "2026-04-30"}, "C09": {"2025-12-31", "2025-12-31"},
@@ -182,7 +186,7 @@ func TestComputedAnswers(t *testing.T) {
 	require.Equal(t, "2025-11-02", c46.Now.Add(-24*time.Hour).Format(time.DateOnly), "24 hours ago is still today")
 	require.Equal(t, "2026-05-13", tasks["C42"].World.Now.UTC().Format(time.DateOnly), "UTC is a day behind")
 
-	for id, wrong := range map[string][]int64{ // what a plausible mistake comes to
+	for id, wrong := range map[string][]int64{ // the results of plausible mistakes
 		"C40": {of("C40", "2026-05-11", "2026-05-13", "praise")}, "C46": {of("C46", "2025-11-02", "2025-11-02", "info")},
 		"C42": {of("C42", "2026-05-13", "2026-05-13", "angry")}, "C56": {of("C56", "2026-04-28", "2026-04-30", "praise")},
 		"C47": {1000 + of("C47", "2026-05-12", "2026-05-12", "praise")}, "C57": day("C57", "2026-05-04"),
@@ -193,13 +197,13 @@ func TestComputedAnswers(t *testing.T) {
 	}
 }
 
-// TestScriptsReachTheirCalls runs the contract's judge over every script: the
-// outputs meant to be sound are, and the first of each pair of violations is not.
+// TestScriptsReachTheirCalls runs the contract's judge over every script: the outputs
+// are valid, except the first of each pair of violations.
 func TestScriptsReachTheirCalls(t *testing.T) {
 	s := loaded(t)
 	for _, task := range s.Tasks {
 		if !slices.Contains(task.Tags, "harness") {
-			continue // not scripted, or its violations are a check
+			continue // not scripted, or its violations are checked by the task
 		}
 		var specs []tool.Spec
 		for _, name := range task.Tools {
@@ -209,13 +213,13 @@ func TestScriptsReachTheirCalls(t *testing.T) {
 		set, err := tool.NewSet(specs)
 		require.NoError(t, err)
 		for i, e := range task.Script {
-			unsound := (task.ID == "G58" && (i < 2 || i == 3)) || (task.ID == "G60" && i < 2)
-			require.Equal(t, !unsound, contract.Judge(e.Text, set).Valid, "%s output %d: %s", task.ID, i+1, e.Text)
+			invalid := (task.ID == "G58" && (i < 2 || i == 3)) || (task.ID == "G60" && i < 2)
+			require.Equal(t, !invalid, contract.Judge(e.Text, set).Valid, "%s output %d: %s", task.ID, i+1, e.Text)
 		}
 	}
 }
 
-// TestEmbedIsTheFolder: nothing of the folder is left out of the binary.
+// TestEmbedIsTheFolder checks that the binary contains every file of the folder.
 func TestEmbedIsTheFolder(t *testing.T) {
 	list := func(fsys fs.FS) []string {
 		var out []string

@@ -15,7 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// proposal is a golden task as the reference agent's authors propose it.
+// proposal is a golden task in the form in which the authors of the reference agent
+// propose it.
 type proposal struct {
 	ID          string
 	Title       string
@@ -92,8 +93,7 @@ func proposals(t *testing.T) []proposal {
 	return out
 }
 
-// TestSharedGoldenTasks holds every proposed task against the suite's, field
-// by field.
+// TestSharedGoldenTasks compares every proposed task with the suite's, field by field.
 func TestSharedGoldenTasks(t *testing.T) {
 	tasks := map[string]goldens.Task{}
 	for _, task := range loaded(t).Tasks {
@@ -112,7 +112,7 @@ func TestSharedGoldenTasks(t *testing.T) {
 			sameWorld(t, p, task.World)
 			sameFaults(t, p, task.World.Faults)
 			sameScript(t, p, task)
-			extra := map[string]int{"G21": 1}[p.ID] // no schema refuses a word of the request
+			extra := map[string]int{"G21": 1}[p.ID] // an alternative, because a schema cannot refuse a word of the request
 			require.Len(t, task.Expect, 1+len(p.Expect.Also)+extra)
 			sameExpect(t, p, p.Expect, task.Expect[0])
 			for i, also := range p.Expect.Also {
@@ -122,11 +122,12 @@ func TestSharedGoldenTasks(t *testing.T) {
 	}
 }
 
-// stricter are the tasks that check more words of the answer than was proposed: an agent
-// that says nothing to the point would solve them, or one that says the opposite.
-var stricter = []string{"G09", "G25", "G30", "G50"}
+// stricter lists the tasks that check more words of the answer than was proposed.
+// Otherwise an answer without relevant content, or with the opposite meaning, would
+// solve them.
+var stricter = []string{"G09", "G23", "G25", "G30", "G50"}
 
-// asProposed leaves the words out again; an alternative had to say something.
+// asProposed removes these words. An alternative still requires some text.
 func asProposed(list []goldens.Expect) []goldens.Expect {
 	list = slices.Clone(list)
 	for i := range list {
@@ -193,7 +194,7 @@ func sameScript(t *testing.T, p proposal, task goldens.Task) {
 			require.JSONEq(t, string(s.Emit), task.Script[i].Text)
 		}
 		require.Equal(t, s.Model == "rescue", task.Script[i].Rescue)
-		// The proposal leaves G51's reflect turn, the third, to the reader.
+		// The proposal does not mark G51's reflect turn, the third.
 		require.Equal(t, s.At == "reflect" || p.ID == "G51" && i == 2, task.Script[i].Reflect, "output %d", i+1)
 	}
 }
@@ -214,7 +215,7 @@ func sameExpect(t *testing.T, p proposal, want expectation, got goldens.Expect) 
 	require.Equal(t, want.Trajectory.MaxToolCalls, got.MaxToolCalls)
 	steps := want.Trajectory.MaxSteps
 	if steps == nil && p.Mode == "model" {
-		steps = &p.Budgets.MaxSteps // a hard cap there, a check here
+		steps = &p.Budgets.MaxSteps // a hard cap in the proposal, a check in the suite
 	}
 	require.Equal(t, steps, got.MaxSteps)
 	require.Equal(t, map[string]goldens.Order{"any": "", "strict": goldens.Strict}[want.Trajectory.Order], got.Trajectory.Order)
@@ -222,7 +223,7 @@ func sameExpect(t *testing.T, p proposal, want expectation, got goldens.Expect) 
 	for _, c := range want.Trajectory.Required {
 		required = append(required, goldens.CallMatch{Tool: c.Tool, Args: c.Args})
 	}
-	for _, c := range want.Trajectory.Forbidden { // a script asks for the call to see it refused
+	for _, c := range want.Trajectory.Forbidden { // a script requests the call, and expects that it is refused
 		forbidden = append(forbidden, goldens.CallMatch{Tool: c.Tool, Args: c.Args, Executed: p.Mode == "scripted"})
 	}
 	require.Equal(t, required, got.Trajectory.Required)
@@ -236,7 +237,8 @@ func sameExpect(t *testing.T, p proposal, want expectation, got goldens.Expect) 
 	require.Equal(t, p.World.Rule != "", got.TableLabel != "")
 }
 
-// sameByValue: what the suite says by value and by name, the proposal says by text.
+// sameByValue compares checks that the suite makes by value and by name, and the
+// proposal by text.
 func sameByValue(t *testing.T, want expectation, got goldens.Expect) {
 	t.Helper()
 	for _, n := range got.NotNumbers {
@@ -249,9 +251,9 @@ func sameByValue(t *testing.T, want expectation, got goldens.Expect) {
 	require.Empty(t, got.NotMatches)
 }
 
-// sameAlternative: what the proposal says, and nothing else but the intended
-// outcome's fields, except where those would contradict the alternative. Where any
-// answer will do, the suite says that there must be one.
+// sameAlternative requires that an alternative has the proposed fields and otherwise those
+// of the intended outcome, except where those would contradict it. If any answer is
+// accepted, the suite still requires some text.
 func sameAlternative(t *testing.T, want expectation, main, got goldens.Expect) {
 	t.Helper()
 	main.Status, main.StopReason, main.Note = want.Status, want.StopReason, want.Note

@@ -13,9 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// TestEveryTaskCanBeSolved plays each task's intended outcome in its world, as
-// a perfect candidate would, and scores it: no task may be out of reach, and
-// none may be solved by silence.
+// TestEveryTaskCanBeSolved plays each task's intended outcome in its world, as a
+// perfect candidate would, and scores it. Every task must be solvable, and no empty
+// answer may solve one.
 func TestEveryTaskCanBeSolved(t *testing.T) {
 	for _, task := range loaded(t).Tasks {
 		if task.Scripted {
@@ -37,7 +37,7 @@ func TestEveryTaskCanBeSolved(t *testing.T) {
 	}
 }
 
-// perfect is the outcome of a candidate that does exactly what is expected.
+// perfect returns the outcome of a candidate that does exactly what is expected.
 func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 	t.Helper()
 	e := task.Expect[0]
@@ -88,7 +88,7 @@ func perfect(t *testing.T, task goldens.Task) goldens.Outcome {
 	return o
 }
 
-// concrete is arguments with a value for each matcher.
+// concrete returns arguments with a value for each matcher.
 func concrete(args map[string]any) map[string]any {
 	out := maps.Clone(args)
 	for name, v := range out {
@@ -99,10 +99,10 @@ func concrete(args map[string]any) map[string]any {
 	return out
 }
 
-// computed are tasks whose answer the model works out from what the tools say.
+// computed lists the tasks whose answer the model computes from the tool results.
 var computed = []string{"C11", "C12", "C13", "C33", "C35", "C38"}
 
-// TestWorldAnswersTheTasks: what the tools say is where the numbers come from.
+// TestWorldAnswersTheTasks checks that the expected numbers occur in the tool results.
 func TestWorldAnswersTheTasks(t *testing.T) {
 	for _, task := range loaded(t).Tasks {
 		e := task.Expect[0]

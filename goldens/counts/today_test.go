@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// TestTodayConformance runs the today_range rows of the conformance data: the
-// date in the world's zone, whatever zone the process is in.
+// TestTodayConformance runs the today_range rows of the conformance data. The date is
+// that of the world's zone, for any zone of the process.
 func TestTodayConformance(t *testing.T) {
 	type testCase struct {
 		ID     string
@@ -42,7 +42,7 @@ func TestCivilDate(t *testing.T) {
 	for in, want := range map[string]string{
 		"2026-05-13": "2026-05-13", "1582-10-15": "1582-10-15",
 		"1582-10-14": "1582-10-04", // the day before the reform
-		"1500-03-10": "1500-02-29", // a leap day only the Julian calendar has
+		"1500-03-10": "1500-02-29", // a leap day that only the Julian calendar has
 		"0999-06-01": "0999-05-27", "0001-01-01": "0001-01-03",
 	} {
 		day, err := time.Parse(time.DateOnly, in)

@@ -99,7 +99,7 @@ func TestGetCountsExactAndBounded(t *testing.T) {
 	require.Contains(t, string(empty.Call(counted("2026-05-08", "2026-05-08", "any"), noon).Value), `"note":"no data for 2026-05-08"`)
 }
 
-// TestGetCountsAgainstWalk holds sums against a walk over the days.
+// TestGetCountsAgainstWalk compares sums with an addition of the single days.
 func TestGetCountsAgainstWalk(t *testing.T) {
 	w := testWorld(t, mayState)
 	s, err := readState([]byte(mayState))
@@ -155,7 +155,7 @@ func TestGetJobStatus(t *testing.T) {
 	require.Equal(t, failed("E_NOT_FOUND", `there is no job "7"`), idle.Call(call, noon))
 }
 
-// FuzzWorldCall: any arguments bring a result, the same one every time, whose
+// FuzzWorldCall checks that any arguments give a result, the same one every time, whose
 // value is JSON.
 func FuzzWorldCall(f *testing.F) {
 	f.Add("get_counts", `{"start_date":"2026-05-08","end_date":"2026-05-09","label":"angry"}`)
@@ -198,7 +198,7 @@ func BenchmarkGetCounts(b *testing.B) {
 	}
 }
 
-// The suite says of its tools what the kind says, but for the labels that there are.
+// The suite describes its tools like the kind, except for the available labels.
 func TestToolsAreTheSuites(t *testing.T) {
 	suite := loaded(t)
 	require.Len(t, suite.Tools, len(tools))

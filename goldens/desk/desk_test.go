@@ -18,17 +18,21 @@ import (
 func loaded(t testing.TB) *goldens.Suite {
 	s, err := load.Suite(desk.FS, "desk", nil)
 	require.NoError(t, err)
+	require.Empty(t, s.Warnings)
 	return s
 }
 
-// TestSuite: the suite has no problems, and every task checks the final state. That its
-// solutions solve its tasks is a test of package goldens.
+// TestSuite: the suite has no problems, and every task that models are given
+// checks the final state. That its solutions solve its tasks is a test of package goldens.
 func TestSuite(t *testing.T) {
 	s := loaded(t)
 	require.NoError(t, s.Lint())
 	require.Empty(t, s.Warnings)
 	require.GreaterOrEqual(t, len(s.Tasks), 30)
 	for _, task := range s.Tasks {
+		if task.Scripted {
+			continue
+		}
 		for _, e := range task.Expect {
 			require.NotEmpty(t, e.Unchanged, "%s does not say what must stay", task.ID)
 		}
@@ -36,7 +40,8 @@ func TestSuite(t *testing.T) {
 }
 
 // BenchmarkCall measures calls that succeed: at most 5 µs each by the rules. A world of
-// tools that write is another one once every order or ticket has had its call.
+// tools that write is another one once every order or ticket has had its call, so the first
+// write, which copies what it changes of the suite's state, counts as any other.
 //
 // Floor: BenchmarkCallFloor, encoding/json reading the arguments and writing the result.
 func BenchmarkCall(b *testing.B) {
@@ -45,14 +50,17 @@ func BenchmarkCall(b *testing.B) {
 	for _, c := range calls {
 		b.Run(c.tool, func(b *testing.B) {
 			b.ReportAllocs()
-			var w *world.Environment
+			worlds := make([]*world.Environment, 24)
 			for i := 0; b.Loop(); i++ {
-				if i%len(c.args) == 0 && (c.writes || w == nil) {
+				round := i / len(c.args) % len(worlds)
+				if round == 0 && i%len(c.args) == 0 && (c.writes || i == 0) {
 					b.StopTimer()
-					w = opened(b, task)
+					for i := range worlds {
+						worlds[i] = opened(b, task)
+					}
 					b.StartTimer()
 				}
-				e, err := w.Call(b.Context(), tool.Call{Name: c.tool, Args: json.RawMessage(c.args[i%len(c.args)])}, task.World.Now)
+				e, err := worlds[round].Call(b.Context(), tool.Call{Name: c.tool, Args: json.RawMessage(c.args[i%len(c.args)])}, task.World.Now)
 				if err != nil || e.Outcome != tool.OK || (len(e.Changes) > 0) != c.writes {
 					b.Fatal(err, e)
 				}
@@ -61,11 +69,27 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// opened is a world that something has been written to: it has a state of its own.
-func opened(b *testing.B, task goldens.Task) *world.Environment {
+// TestCallsAllocateLittle: what a call takes grows with what it reads and changes, not with
+// the state, of which the first write copies no more than what is above its paths.
+func TestCallsAllocateLittle(t *testing.T) {
+	task := loaded(t).Tasks[0]
+	for _, c := range calls {
+		var worlds []*world.Environment
+		for range 5 {
+			worlds = append(worlds, opened(t, task))
+		}
+		n := 0
+		allocs := testing.AllocsPerRun(5*len(c.args)-1, func() {
+			_, err := worlds[n/len(c.args)].Call(t.Context(), tool.Call{Name: c.tool, Args: json.RawMessage(c.args[n%len(c.args)])}, task.World.Now)
+			require.NoError(t, err)
+			n++
+		})
+		require.LessOrEqual(t, allocs, 60.0, c.tool)
+	}
+}
+
+func opened(b testing.TB, task goldens.Task) *world.Environment {
 	w, err := goldens.OpenWorld(b.Context(), task, 1)
-	require.NoError(b, err)
-	_, err = w.Call(b.Context(), tool.Call{Name: "update_address", Args: json.RawMessage(`{"order_id":"O102","address":"1 Quay Street"}`)}, task.World.Now)
 	require.NoError(b, err)
 	return w
 }

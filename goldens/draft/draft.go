@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/declared"
 )
@@ -163,8 +164,8 @@ func (a *adding) offerTools() (err error) {
 			continue
 		}
 		how := ""
-		if _, ok := a.From.HTTP[name]; ok {
-			how = "is run over HTTP"
+		if a.From.Remote(name) {
+			how = "is run over HTTP or by an MCP server"
 		} else if w := a.Task.World; w.Kind == declared.Kind && slices.ContainsFunc(w.Maker.Tools(), is) {
 			how = "has rules"
 		}
@@ -191,6 +192,9 @@ func sameTool(a, b *goldens.Suite, name string) bool {
 		}
 		if h, ok := s.HTTP[name]; ok {
 			one.HTTP[name] = h
+		}
+		if m, ok := s.MCP[name]; ok {
+			one.MCP = map[string]toolserver.Server{name: m}
 		}
 		if r, ok := s.Fixed[name]; ok {
 			one.Fixed = map[string]json.RawMessage{name: r}

@@ -17,18 +17,18 @@ func TestAgentSettingsProblems(t *testing.T) {
 	for _, tc := range []struct{ name, fields, want string }{
 		{"iterations", "agent: tools, max_iterations: 1001", "max_iterations: must be from 0 to 1000, but is 1001"},
 		{"retries", "agent: plan, final_retries: -1", "final_retries: must be from 0 to 10, but is -1"},
-		{"memory", "memory: {turns: -1}", "memory.turns: must be from 0 to 1000, but is -1"},
+		{"memory", "memory: {turns: -1}", "memory: turns must be from 0 to 1000, but is -1"},
 		{"memory's slip", "memory: {turn: 1}", "memory.turn: unknown field (did you mean turns?); allowed: turns, tokens, off"},
 		{"memory's kind", "memory: 3", "memory: must be a mapping, but is a number"},
 		{"delay", "agent: tools, batch: {delay: 2h}", "batch: delay must be at most 1h0m0s, in whole microseconds, but is 2h0m0s"},
 		{"delay of nothing", "agent: tools, batch: {delay: 0s}", "batch.delay: must be more than 0 and at most 24h0m0s, in whole microseconds, but is 0s"},
-		{"plan", "agent: plan, plan: {attempts: 21}", "plan.attempts: must be from 0 to 20, but is 21"},
+		{"plan", "agent: plan, plan: {attempts: 21}", "plan: attempts must be from 0 to 20, but is 21"},
 		{"system of nothing", "agent: tools, system: ' '", "system: must not be blank"},
 		{"a large system prompt", "agent: tools, system: " + strings.Repeat("x", 64<<10+1), "system: must be at most 64 KiB"},
-		{"contract's system", "system: Be brief.", "system: agent contract has no such setting; it is a setting of tools and plan"},
-		{"contract's fallback", "agent: contract, fallback: n", "fallback: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's system", "system: Be brief.", "system: agent contract has no such setting; it is a setting of tools, plan and orchestrator"},
+		{"contract's fallback", "agent: contract, fallback: n", "fallback: agent contract has no such setting; it is a setting of tools, plan and orchestrator"},
 		{"contract's iterations", "max_iterations: 5", "max_iterations: agent contract has no such setting; it is a setting of tools and plan"},
-		{"contract's retries", "final_retries: 0", "final_retries: agent contract has no such setting; it is a setting of tools and plan"},
+		{"contract's retries", "final_retries: 0", "final_retries: agent contract has no such setting; it is a setting of tools, plan and orchestrator"},
 		{"contract's batch", "batch: {size: 2}", "batch: agent contract has no such setting; it is a setting of tools"},
 		{"plan's batch", "agent: plan, batch: {size: 2}", "batch: agent plan has no such setting; it is a setting of tools"},
 		{"tools' plan", "agent: tools, plan: {steps: 2}", "plan: agent tools has no such setting; it is a setting of plan"},
@@ -41,8 +41,8 @@ func TestAgentSettingsProblems(t *testing.T) {
 	}
 }
 
-// Agents of one's own take what they take.
-func TestOwnAgentsTakeEverySetting(t *testing.T) {
+// A custom agent accepts every setting; a built-in one rejects settings that it does not have.
+func TestCustomAgentsAcceptEverySetting(t *testing.T) {
 	c := goldens.Candidate{
 		Name: "a", Agent: "own", Provider: "p", Model: "m", Rescue: "r", System: "s", Fallback: "f", MaxIterations: 1, FinalRetries: new(1),
 		Batch: strategy.Batch{Size: 1}, Plan: strategy.PlanBounds{Steps: 1},
@@ -54,7 +54,7 @@ func TestOwnAgentsTakeEverySetting(t *testing.T) {
 	require.EqualError(t, c.Validate(), "batch: size must be from 0 to 100, but is -1\nbatch: delay must be at most 1h0m0s, in whole microseconds, but is -1s\nfinal_retries: must be from 0 to 10, but is 11")
 }
 
-// What cupel.yaml says of a candidate is read by its tags.
+// The YAML tags of a candidate name the fields of cupel.yaml.
 func TestCandidateTags(t *testing.T) {
 	var c goldens.Candidate
 	require.NoError(t, yaml.Unmarshal([]byte("{name: a, system: Be brief., fallback: F, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4}}"), &c))
@@ -65,8 +65,8 @@ func TestCandidateTags(t *testing.T) {
 	}, c)
 }
 
-// Each agent of a matrix without profiles has its own default, and no name says it;
-// settings that only some agents have are included for those.
+// In a matrix without profiles each agent has its default profile, which is not part of the name.
+// Settings that only some agents have apply to those.
 func TestMatrixOfAgents(t *testing.T) {
 	out, err := matrixOf(t, `
 matrix:
@@ -98,5 +98,5 @@ matrix:
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n  exclude:\n    - {profile: schema}\n")
 	require.EqualError(t, err, `cupel.yaml:7: matrix.exclude[0].profile: "schema" is not in the profile axis of the matrix; it has: seed, native`)
 	_, err = matrixOf(t, "matrix:\n  agent: [contract, tools]\n  provider: a\n  model: x\n  system: Be brief.\n")
-	require.EqualError(t, err, "cupel.yaml:5: matrix.system: agent contract has no such setting; it is a setting of tools and plan")
+	require.EqualError(t, err, "cupel.yaml:5: matrix.system: agent contract has no such setting; it is a setting of tools, plan and orchestrator")
 }

@@ -75,8 +75,7 @@ func TestDeclaredProblems(t *testing.T) {
 	}
 }
 
-// TestWorldsPage runs the first suite of docs/worlds.md: it has no problems, and its
-// solution solves its task.
+// The first suite of docs/worlds.md has no problems, and its solution solves its task.
 func TestWorldsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/worlds.md")
 	require.NoError(t, err)

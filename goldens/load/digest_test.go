@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 )
 
-// What a task's digests say changed is what was changed, and nothing else.
+// A change of a task changes the digests of the changed parts and no others.
 func TestTaskParts(t *testing.T) {
 	const text = suitetest.Head + "tasks:\n  - {id: A, title: T, tags: [x], request: Hi, tools: [today_range], expect: {status: answered, numbers: [1], note: n}}\n  - {id: B, request: Other, expect: {status: answered}}\n"
 	of := func(text string) goldens.TaskParts {

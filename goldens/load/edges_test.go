@@ -47,8 +47,7 @@ func TestLoadTooMuch(t *testing.T) {
 	require.EqualError(t, err, fmt.Sprintf("s/suite.yaml:%d: tasks[%d]: a suite may have at most 10000 tasks", 20+maxTasks, maxTasks))
 }
 
-// TestLoadNeverReadsItself: a pattern that catches suite.yaml does not make
-// its text a task file.
+// A pattern that matches suite.yaml does not make that a task file.
 func TestLoadNeverReadsItself(t *testing.T) {
 	s, err := Suite(suitetest.Folder(strings.Replace(suitetest.Head, "name: demo", "name: demo\ntasks: ['*.yaml']", 1), "a.yaml", "tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func TestLoadGivenProblems(t *testing.T) {
 	}
 }
 
-// All that is wrong with a task is said at once.
+// All problems of a task are reported together.
 func TestLoadGivenProblemsTogether(t *testing.T) {
 	got := problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n- {id: A, request: Hi, inputs: {a: .nan}, each: b, images: [x], answer_schema: [], session: '', expect: {status: answered}}\n"))
 	require.Len(t, got, 5)
@@ -106,7 +106,7 @@ func TestSessionProblems(t *testing.T) {
 	require.Equal(t, []string{"s/suite.yaml:70: tasks[50].session: session s has more than 50 tasks"}, problemsOf(t, suitetest.Folder(suitetest.Head+"tasks:\n"+long)))
 }
 
-// A suite that uses none of this has the digests of one that has no such fields.
+// A suite that does not use these fields has the same digests as before they existed.
 func TestGivenDigests(t *testing.T) {
 	files := []string{"pictures/a.png", string(suitetest.Picture(t)), "b", "GIF89a\x01\x00", "c", "GIF89a\x01\x00"}
 	plain, err := Suite(suitetest.Folder(suitetest.Head+"tasks: ["+suitetest.Task+"]\n"), "s", suitetest.Worlds())

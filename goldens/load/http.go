@@ -1,22 +1,22 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 var (
-	httpFields   = []string{"method", "url", "headers", "json", "timeout", "max_bytes"}
-	headerFields = []string{"env", "prefix"}
-	httpMethods  = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	httpFields  = []string{"method", "url", "headers", "json", "timeout", "max_bytes"}
+	httpMethods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 )
 
 // What an HTTP tool has unless it says otherwise, and the most it may ask for.
@@ -31,15 +31,12 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 	writes := false
 	if p, ok := o.Get("http"); ok {
 		h := httpTool(p, spec)
-		if s.HTTP == nil {
-			s.HTTP = map[string]world.HTTPTool{}
-		}
-		s.HTTP[spec.Name] = h
+		put(&s.HTTP, spec.Name, h)
 		writes = h.Method != http.MethodGet
 	}
 	readFixed(s, o, spec.Name)
 	yamlfile.Read(o, "write", &writes, yamlfile.Place.Flag)
-	approve := goldens.ApproveAlways
+	approve := cmp.Or(goldens.Approval(spec.Approval), goldens.ApproveAlways)
 	if writes {
 		approve = goldens.ApproveAsk
 	}
@@ -47,10 +44,7 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 		approve = goldens.Approval(p.Choice(string(goldens.ApproveAlways), string(goldens.ApproveAsk), string(goldens.ApproveNever)))
 	}
 	if approve != goldens.ApproveAlways {
-		if s.Approvals == nil {
-			s.Approvals = map[string]goldens.Approval{}
-		}
-		s.Approvals[spec.Name] = approve
+		put(&s.Approvals, spec.Name, approve)
 	}
 }
 
@@ -65,10 +59,7 @@ func readFixed(s *goldens.Suite, o yamlfile.Object, name string) {
 	case ok && (o.Has("http") || o.Has("rules")):
 		p.Failf("a tool that is never run has neither http nor rules")
 	case ok:
-		if s.Fixed == nil {
-			s.Fixed = map[string]json.RawMessage{}
-		}
-		s.Fixed[name] = json.RawMessage("null")
+		put(&s.Fixed, name, json.RawMessage("null"))
 		if given {
 			s.Fixed[name] = result.JSON()
 		}
@@ -84,11 +75,7 @@ func httpTool(p yamlfile.Place, spec tool.Spec) world.HTTPTool {
 	if p, ok := o.Need("url"); ok {
 		setAddress(p, &h, spec)
 	}
-	if p, ok := o.Get("headers"); ok {
-		for _, e := range p.Entries() {
-			h.Headers = append(h.Headers, header(e, h.Headers))
-		}
-	}
+	yamlfile.Read(o, "headers", &h.Headers, toolserver.Headers)
 	if p, ok := o.Get("json"); ok {
 		h.JSON = p.Choice("args") == "args"
 		if h.Method == http.MethodGet {
@@ -123,41 +110,4 @@ func setAddress(p yamlfile.Place, h *world.HTTPTool, spec tool.Spec) {
 			p.Failf("{%s} is in the path, so the tool's schema must require it", name)
 		}
 	}
-}
-
-// ownHeaders are those that the transport or the harness sets.
-var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
-	"Te", "Trailer", "Upgrade", "X-Run-Id", "X-Step-Id", "X-Parent-Step", "X-Idempotency-Key"}
-
-func header(e yamlfile.Entry, before []world.HTTPHeader) world.HTTPHeader {
-	h := world.HTTPHeader{Name: http.CanonicalHeaderKey(e.Key)}
-	switch {
-	case !yamlfile.HeaderName.MatchString(e.Key):
-		e.KeyAt.Failf("%q is not the name of a header", e.Key)
-	case slices.Contains(ownHeaders, h.Name):
-		e.KeyAt.Failf("the header %s is set by cupel itself", h.Name)
-	case slices.ContainsFunc(before, func(b world.HTTPHeader) bool { return b.Name == h.Name }):
-		e.KeyAt.Failf("the header %s is here already", h.Name)
-	}
-	if !e.Value.IsMapping() {
-		if h.Value = e.Value.Filled(); !yamlfile.HeaderText.MatchString(h.Value) {
-			e.Value.Failf("must be printable ASCII")
-		}
-		if yamlfile.SecretName.MatchString(h.Name) {
-			e.Value.Failf("a credential belongs in the environment: write {env: NAME}")
-		}
-		return h
-	}
-	o := e.Value.Object(headerFields)
-	if p, ok := o.Need("env"); ok {
-		if h.Env = p.Filled(); h.Env != "" && !yamlfile.EnvName.MatchString(h.Env) {
-			p.Failf("must be the name of an environment variable, never the key itself")
-		}
-	}
-	if p, ok := o.Get("prefix"); ok {
-		if h.Prefix = strings.TrimLeft(p.Filled(), " "); !yamlfile.HeaderText.MatchString(h.Prefix) || len(h.Prefix) > 20 {
-			p.Failf("must be at most 20 characters of printable ASCII, such as \"Bearer \"")
-		}
-	}
-	return h
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/world"
@@ -75,6 +76,23 @@ func TestLoadApprovals(t *testing.T) {
 	w, err := goldens.OpenWorld(t.Context(), s.Tasks[0], 1)
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, false}, []bool{w.Approve(), w.Approve(), w.Approve()}, "afterwards every call is declined")
+}
+
+// cautious is a kind of world with a tool that asks unless the suite says otherwise.
+type cautious struct{ world.Kind }
+
+func (cautious) Tools() []tool.Spec {
+	return []tool.Spec{{Name: "drop", Description: "Drops.", Schema: []byte(`{"type":"object"}`), Group: "table-write", Approval: "ask", Severity: "destructive"}}
+}
+
+func TestLoadApprovalOfAKind(t *testing.T) {
+	for fields, want := range map[string]goldens.Approval{"": goldens.ApproveAsk, ", approve: always": goldens.ApproveAlways} {
+		text := "name: demo\nworlds: {w: {kind: cautious}}\ndefaults: {world: w}\ntools:\n- {name: drop" + fields + "}\ntasks:\n- {id: A, request: Drop, expect: {status: answered}}\n"
+		s, err := Suite(suitetest.Folder(text), "s", map[string]world.Kind{"cautious": cautious{}})
+		require.NoError(t, err)
+		require.Equal(t, want, s.Approval("drop"), fields)
+		require.Equal(t, "table-write destructive", s.Tools[0].Group+" "+s.Tools[0].Severity)
+	}
 }
 
 func TestLoadToolUseProblems(t *testing.T) {

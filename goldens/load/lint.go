@@ -5,11 +5,13 @@ import (
 	"path"
 	"slices"
 
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
 // advice collects what Lint reports.
@@ -20,17 +22,16 @@ func (l *loader) advice(s *goldens.Suite) []*yamlfile.Problem {
 	}
 	for _, spec := range s.Tools {
 		at := l.tools.places[spec.Name]
-		_, overHTTP := s.HTTP[spec.Name]
 		_, fixed := s.Fixed[spec.Name]
 		lacks := func(t goldens.Task) bool {
 			return slices.Contains(t.Tools, spec.Name) && !hasTool(t.World.Maker, spec.Name)
 		}
-		if i := slices.IndexFunc(s.Tasks, lacks); i >= 0 && !overHTTP && !fixed {
+		if i := slices.IndexFunc(s.Tasks, lacks); i >= 0 && !s.Remote(spec.Name) && !fixed {
 			why := "has no kind"
 			if kind := s.Tasks[i].World.Maker; kind != nil {
 				why = "has: " + yamlfile.Listed(toolNames(kind))
 			}
-			say(at, "nothing implements tool %s of task %s: it has no http, and the task's world %s", spec.Name, s.Tasks[i].ID, why)
+			say(at, "nothing implements tool %s of task %s: it has no http, no Go function has its name (cmd.App.Tools), and the task's world %s", spec.Name, s.Tasks[i].ID, why)
 			found.List[len(found.List)-1].Tool = spec.Name
 		}
 		if !slices.ContainsFunc(s.Tasks, func(t goldens.Task) bool { return slices.Contains(t.Tools, spec.Name) }) {
@@ -84,13 +85,28 @@ func (l *loader) crossCheck(s *goldens.Suite) {
 		if len(t.Approvals) > 0 && !slices.ContainsFunc(t.Tools, asks) {
 			l.where[i].object.FieldAt("approvals").Failf("the task offers no tool whose calls need approval")
 		}
+		for k, r := range t.Human {
+			checkRule(l.where[i].object.FieldAt("human").Item(k), s, t, r.When.Tool)
+		}
 		before := len(l.found.List)
 		for k, e := range t.Expect {
 			checkNames(l.where[i].expect[k], t, e)
 		}
-		if len(l.found.List) == before {
+		if len(l.found.List) == before && !l.proved {
 			l.prove(s, witness.Prover{Task: t, Tools: all, Trees: trees}, l.where[i])
 		}
+	}
+}
+
+// checkRule reports a rule of the scripted human for calls that nobody asks about.
+func checkRule(at yamlfile.Place, s *goldens.Suite, t goldens.Task, name string) {
+	kind := person.KindOf(name)
+	switch {
+	case name == "" || kind == person.PlanReview || kind == person.Question: // a strategy's own
+	case !slices.Contains(t.Tools, name):
+		at.Failf("this rule can never match: the task offers no tool %q%s; it offers: %s", name, yamlfile.Suggest(name, t.Tools), yamlfile.Listed(t.Tools))
+	case s.Approval(name) != goldens.ApproveAsk:
+		at.Failf("this rule can never match: calls of %s are not asked about; write approve: ask at the tool, or remove the rule", name)
 	}
 }
 
@@ -102,10 +118,25 @@ func checkNames(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
 			at.FieldAt("calls").Item(i).Failf("the task offers no tool %q%s; it offers: %s", c.Tool, yamlfile.Suggest(c.Tool, t.Tools), yamlfile.Listed(t.Tools))
 		}
 	}
+	checkDemands(at, t, e)
 	if e.TableLabel != "" && len(t.Table(e.TableLabel)) == 0 {
 		at.FieldAt("table_label").Failf("the state of the task's world has no date with a number of %q", e.TableLabel)
 	}
 	if over := t.Budgets.MaxSteps; e.MaxSteps != nil && over > 0 && *e.MaxSteps > over {
 		at.FieldAt("at_most").FieldAt("steps").Failf("is %d, above the task's hard cap max_steps of %d", *e.MaxSteps, over)
 	}
+}
+
+// checkDemands reports what the kind of the task's world finds wrong with an outcome.
+func checkDemands(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
+	paths := map[string]string{}
+	for i, c := range e.State {
+		paths[fmt.Sprintf("state.%d.path", i)] = c.Path
+	}
+	for i, text := range e.Unchanged {
+		paths[fmt.Sprintf("unchanged.%d", i)] = text
+	}
+	judge.Check(t.World, map[string]string{"workflow": e.Workflow, "effects": e.Effects}, paths, func(place []string, detail string) {
+		at.Inside(place).Failf("%s", detail)
+	})
 }

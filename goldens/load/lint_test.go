@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
@@ -63,8 +64,7 @@ func angryDay(day string) string {
 	return "{start_date: 2026-05-" + day + ", end_date: 2026-05-" + day + ", label: angry}"
 }
 
-// TestScriptedTasksHaveNoCost: the suite's caps on tokens and cost do not apply to a
-// model that reports neither unless its script says so.
+// The suite's caps on tokens and cost do not apply to scripted tasks, unless the script reports usage.
 func TestScriptedTasksHaveNoCost(t *testing.T) {
 	s := loadFull(t)
 	for _, task := range s.Tasks {
@@ -94,7 +94,7 @@ tasks:
 `
 	s, err := Suite(suitetest.Folder(text), "s", suitetest.Worlds())
 	require.NoError(t, err, "a suite may bring its own tools")
-	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: nothing implements tool get_weather of task A: it has no http, and the task's world has no kind
+	require.EqualError(t, s.Lint(), `s/suite.yaml:3: tools[0]: nothing implements tool get_weather of task A: it has no http, no Go function has its name (cmd.App.Tools), and the task's world has no kind
 s/suite.yaml:4: tools[1]: no task offers tool today_range
 s/suite.yaml:9: worlds.idle: no task uses world idle`)
 	require.EqualError(t, s.Lint("get_weather", "today_range"), `s/suite.yaml:4: tools[1]: no task offers tool today_range
@@ -105,7 +105,7 @@ s/suite.yaml:9: worlds.idle: no task uses world idle`, "a Go function implements
 	require.NoError(t, s.Lint())
 }
 
-// TestWarnings: what a task lets pass, and what deserves no warning.
+// TestWarnings checks tasks that accept too much, and tasks that need no warning.
 func TestWarnings(t *testing.T) {
 	const empty = "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls"
 	for _, tt := range []struct {
@@ -180,8 +180,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestStateWarnings: what an episode that changes nothing passes, and paths that are not
-// there.
+// There are warnings about checks that an episode without changes passes, and about missing paths.
 func TestStateWarnings(t *testing.T) {
 	const holds = "holds in the initial state: an episode that changes nothing passes; add an assertion that requires a change, or write unchanged where nothing may change"
 	for expect, want := range map[string][]string{
@@ -206,4 +205,24 @@ func TestStateWarnings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A suite that is read without the proof equals the one that Suite reads, with its other problems.
+func TestProved(t *testing.T) {
+	suite, err := Suite(counts.FS, "counts", counts.Worlds())
+	require.NoError(t, err)
+	proved, err := Proved(counts.FS, "counts", counts.Worlds())
+	require.NoError(t, err)
+	require.Equal(t, suite.Digest, proved.Digest)
+	require.Equal(t, suite.Advice, proved.Advice)
+	require.Len(t, proved.Tasks, len(suite.Tasks))
+	require.Empty(t, proved.Warnings)
+
+	impossible := oneTask("expect: {status: answered, stop_reason: stall}")
+	_, err = Suite(impossible, "s", suitetest.Worlds())
+	require.ErrorContains(t, err, "no episode can meet this")
+	_, err = Proved(impossible, "s", suitetest.Worlds())
+	require.NoError(t, err)
+	_, err = Proved(oneTask("expect: {status: answered, calls: [gett]}"), "s", suitetest.Worlds())
+	require.ErrorContains(t, err, "the task offers no tool")
 }

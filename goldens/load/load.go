@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/declared"
 )
@@ -35,7 +36,17 @@ const SuiteFile = "suite.yaml"
 // problem found, each a *Problem, ordered by file and line; the suite is nil unless the
 // error is.
 func Suite(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suite, error) {
-	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}}
+	return (&loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}}).load()
+}
+
+// Proved is Suite for a suite whose outcomes were proved before, such as one inside the
+// program, which tests prove: that an episode can meet them is not proved again, and
+// there are no warnings.
+func Proved(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suite, error) {
+	return (&loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, proved: true}).load()
+}
+
+func (l *loader) load() (*goldens.Suite, error) {
 	s := l.suite()
 	l.crossCheck(s)
 	if len(l.found.List) == 0 { // every state is known
@@ -44,7 +55,7 @@ func Suite(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suite
 	if err := l.found.Join(); err != nil {
 		return nil, err
 	}
-	s.FS, s.Path, s.Worlds = fsys, path, kinds
+	s.FS, s.Path, s.Worlds = l.fsys, l.label, l.kinds
 	s.Digest = s.ContentDigest()
 	s.Advice, s.Warnings = l.advice(s), l.warned.Sorted()
 	return s, nil
@@ -59,10 +70,15 @@ type loader struct {
 	found *yamlfile.Findings
 	// warned are the problems that do not keep a suite from being used.
 	warned yamlfile.Findings
+	// proved says that no outcome needs a proof.
+	proved bool
 
 	defaults taskDefaults
 	tools    *offer
-	worlds   map[string]*namedWorld
+	// servers are the MCP servers, lock their pinned tools; nil if these are not needed.
+	servers []toolserver.Server
+	lock    toolserver.Lock
+	worlds  map[string]*namedWorld
 	// worldNames keeps the order of the file, for messages.
 	worldNames []string
 	// taken maps a task's folded id to where it was first defined.

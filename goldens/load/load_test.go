@@ -66,7 +66,7 @@ func TestLoadFileProblems(t *testing.T) {
 	}
 }
 
-// headCase is a suite without tasks, and what Load says of it.
+// headCase is a suite without tasks, and the problems that Load reports.
 type headCase struct {
 	name, text string
 	want       []string
@@ -92,7 +92,7 @@ func TestLoadSuiteProblems(t *testing.T) {
 			"s/suite.yaml:3: candidates[0].max_tokens: must be from 1 to 1000000, but is 0",
 			"s/suite.yaml:3: candidates[0].temperature: must be a number from 0 to 2, but is 3",
 			"s/suite.yaml:4: candidates[1].max_tokens: must be an integer, but is a string",
-			"s/suite.yaml:4: candidates[1].temperature: must be a number from 0 to 2, but is .nan",
+			"s/suite.yaml:4: candidates[1].temperature: must be a number from 0 to +Inf, but is .nan",
 		}},
 		{"tools", "name: demo\ntools:\n  - {name: a b, description: x, schema: {type: object}}\n  - {name: a, description: '', schema: {type: thing}}\n  - {name: a, description: x, schema: {}}\n  - {name: c, schema: [1], repeatable: maybe}\n", []string{
 			`s/suite.yaml:3: tools[0].name: "a b" may hold only letters, digits, dash and underscore`,

@@ -1,12 +1,12 @@
 package load
 
 import (
-	"maps"
 	"slices"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/settings"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
@@ -42,8 +42,7 @@ func readMatrix(p yamlfile.Place, beside []goldens.Candidate) []goldens.Candidat
 	if !root.IsMapping() {
 		return nil
 	}
-	checkSettings(root)
-	m := matrix{set: overlay(root)}
+	m := matrix{set: readSettings(root)}
 	m.readAxes(root)
 	for _, item := range entriesOf(root, "exclude") {
 		o := item.Object(axisNames[:])
@@ -176,8 +175,7 @@ func (m *matrix) allOf(axis int) []string {
 
 // addition reads an entry of include.
 func (m *matrix) addition(o yamlfile.Object) addition {
-	checkSettings(o)
-	a := addition{set: overlay(o)}
+	a := addition{set: readSettings(o)}
 	name, ok := o.Get("name")
 	if !ok {
 		a.region = m.region(o)
@@ -205,33 +203,15 @@ func (m *matrix) addition(o yamlfile.Object) addition {
 	return a
 }
 
-// overlay lays the object's settings over candidates. What may be large is read
-// once, and shared by them below its first level.
-func overlay(o yamlfile.Object) func(*goldens.Candidate) {
-	var wire goldens.Candidate
-	wireFields(o, &wire)
-	return func(c *goldens.Candidate) {
-		scalars(o, c)
-		if wire.Headers != nil {
-			c.Headers = maps.Clone(wire.Headers)
-		}
-		if wire.Query != nil {
-			c.Query = maps.Clone(wire.Query)
-		}
-		if wire.Body != nil {
-			c.Body = maps.Clone(wire.Body)
-		}
-	}
-}
-
-// checkSettings reports what is wrong with what an object sets, for any
-// candidate that it overrides.
-func checkSettings(o yamlfile.Object) {
+// readSettings reads what an object lays over candidates, and reports what is wrong with it
+// for any candidate.
+func readSettings(o yamlfile.Object) func(*goldens.Candidate) {
 	before := len(o.Src.Found.List)
+	set := settings.Read[goldens.Candidate](o, settingFields)
 	const any = "x"
 	c := goldens.Candidate{Name: any, Agent: any, Provider: any, Model: any, Rescue: any}
-	settings(o, &c)
-	if len(o.Src.Found.List) == before {
+	if set(&c); len(o.Src.Found.List) == before {
 		c.Faults(faultsAt(o))
 	}
+	return set
 }

@@ -64,7 +64,7 @@ func TestMatrixNames(t *testing.T) {
 	}
 }
 
-// What all have in common comes first, then what is included, in order.
+// Common settings come first, then the included ones in order.
 func TestMatrixSettings(t *testing.T) {
 	out, err := matrixOf(t, `
 matrix:
@@ -98,13 +98,14 @@ func TestMatrixProblems(t *testing.T) {
 		{"none", "matrix:\n", []string{"1: matrix: must be a mapping, but is empty"}},
 		{"empty", "matrix: {}\n", []string{"1: matrix.provider: is missing", "1: matrix.model: is missing"}},
 		{"slips", "matrix:\n  providr: a\n  model: []\n  mode: [1, prompt, prompt]\n  max_tokens: 0\n  base_url: x\n  name: n\n", []string{
-			"2: matrix.providr: unknown field (did you mean provider?); allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
+			"2: matrix.providr: unknown field (did you mean provider?); allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, base_url, key_env, region, stream, headers, query, body, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, orchestrator, max_tokens, temperature, exec, http, n8n, proxy, models, ignore, replace, correlate, exclude, include",
 			"2: matrix.provider: is missing",
 			"3: matrix.model: must have at least one value",
 			"4: matrix.mode[0]: must be a string, but is a number: put 1 in quotes",
 			`4: matrix.mode[2]: "prompt" is in the list already`,
 			"5: matrix.max_tokens: must be from 1 to 1000000, but is 0",
-			"7: matrix.name: unknown field; allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, base_url, key_env, region, stream, headers, query, body, max_tokens, temperature, exclude, include",
+			"6: matrix.base_url: must be an http or https address without a user name",
+			"7: matrix.name: unknown field; allowed: agent, provider, model, mode, profile, rescue, rescue_on_contradiction, compress, base_url, key_env, region, stream, headers, query, body, system, fallback, max_iterations, final_retries, no_images, memory, batch, plan, orchestrator, max_tokens, temperature, exec, http, n8n, proxy, models, ignore, replace, correlate, exclude, include",
 		}},
 		{"settings", "matrix: {provider: a, model: x, base_url: x, include: [{model: x, key_env: '-'}]}", []string{
 			"1: matrix.base_url: must be an http or https address without a user name",
@@ -178,8 +179,8 @@ func bomb() string {
 	return text + "]\nmatrix: {provider: a, model: [*l7]}\n"
 }
 
-// A body is read once, however many candidates send it: a large one, read a
-// thousand times, would take half a minute. Its first level is each candidate's own.
+// A body is read once for all candidates, because reading a large one a thousand times takes half a
+// minute. Each candidate has a copy of its first level.
 func TestMatrixReadsBodiesOnce(t *testing.T) {
 	out, err := matrixOf(t, "matrix: {provider: a, model: ["+numbered(1000)+"], body: {x: [1, 2]}}")
 	require.NoError(t, err)
@@ -190,8 +191,8 @@ func TestMatrixReadsBodiesOnce(t *testing.T) {
 	require.Equal(t, []any{1.0, 2.0}, out[999].Body["x"])
 }
 
-// Every combination that is not excluded appears once, in the order of the axes;
-// and a candidate keeps its name when the matrix grows.
+// Every combination that is not excluded appears once, in the order of the axes. A candidate keeps
+// its name when the matrix grows.
 func TestMatrixIsTheProduct(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -290,7 +291,7 @@ tools: []
 tasks: [{id: A, request: Hi, tools: [], expect: {status: answered}, world: {now: 2026-05-13T12:00:00Z, zone: UTC}}]
 `
 
-// A suite has a matrix beside its candidates, read by the same rules.
+// A suite may have a matrix in addition to candidates, with the same rules.
 func TestSuiteMatrix(t *testing.T) {
 	s, err := Suite(suitetest.Folder(suiteMatrix), "s", suitetest.Worlds())
 	require.NoError(t, err)

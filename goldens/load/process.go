@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/process"
 )
@@ -62,10 +63,10 @@ func (l *loader) programDigest(p yamlfile.Place, k process.Kind) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Processes reads the worlds of kind process of the suite folder fsys, by name, and nothing
-// else but what they need: a suite whose tools are not written yet can be asked for them.
-// path is the folder on disk. The error is that of Suite.
-func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string]process.Kind, error) {
+// Processes reads the worlds of kind process of the suite folder fsys, by name, its MCP
+// servers, and nothing else but what they need: a suite whose tools are not written or pinned
+// yet can be asked for them. path is the folder on disk. The error is that of Suite.
+func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string]process.Kind, []toolserver.Server, error) {
 	l := &loader{fsys: fsys, label: path, kinds: kinds, found: &yamlfile.Findings{}, tools: newOffer()}
 	if root, ok := l.open(SuiteFile); ok {
 		o := root.Object(suiteFields)
@@ -75,7 +76,7 @@ func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string
 		l.readWorlds(o)
 	}
 	if err := l.found.Join(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := map[string]process.Kind{}
 	for name, w := range l.worlds {
@@ -83,5 +84,5 @@ func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string
 			out[name] = k
 		}
 	}
-	return out, nil
+	return out, l.servers, nil
 }

@@ -71,7 +71,7 @@ func TestProcessProblems(t *testing.T) {
 	}
 }
 
-// TestProcesses: nothing but the worlds is needed.
+// Processes needs only the worlds of a suite.
 func TestProcesses(t *testing.T) {
 	files := fstest.MapFS{"suite.yaml": {Data: []byte(`
 worlds:
@@ -80,10 +80,10 @@ worlds:
   u: {now: 2026-01-01T00:00:00Z}
 tasks: nothing yet
 `)}}
-	got, err := Processes(files, "folder", nil)
+	got, _, err := Processes(files, "folder", nil)
 	require.NoError(t, err)
 	x := process.Kind{Command: []string{"x"}, Dir: "folder", Timeout: process.DefaultTimeout}
 	require.Equal(t, map[string]process.Kind{"w": x, "v": x}, got)
-	_, err = Processes(processSuite(`{kind: process}`, ""), "p", nil)
+	_, _, err = Processes(processSuite(`{kind: process}`, ""), "p", nil)
 	require.ErrorContains(t, err, "p/suite.yaml:4: worlds.w.kind: ")
 }

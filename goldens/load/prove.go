@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
 // demandList collects demands in the order in which a conflict names them.
@@ -81,9 +82,12 @@ func (l *loader) prove(s *goldens.Suite, p witness.Prover, where taskPlaces) {
 			continue
 		}
 		own := func(d *witness.Demand) bool { return d.Field != "" && at.Has(d.Field) }
-		for range maxConflicts {
-			core, why := p.Conflict(demands)
-			if core == nil {
+		for conflicts := 0; ; conflicts++ {
+			core, why, o := p.Conflict(demands)
+			if core == nil || conflicts == maxConflicts {
+				if !t.Scripted {
+					l.warn(at, p.Goal(demands), o)
+				}
 				break
 			}
 			if i == 0 || slices.ContainsFunc(core, own) {
@@ -92,20 +96,17 @@ func (l *loader) prove(s *goldens.Suite, p witness.Prover, where taskPlaces) {
 			last := core[len(core)-1]
 			demands = slices.DeleteFunc(demands, func(d *witness.Demand) bool { return d == last })
 		}
-		if !t.Scripted {
-			l.warn(at, p.Goal(demands))
-		}
 	}
 }
 
-// warn records what an outcome lets pass.
-func (l *loader) warn(at yamlfile.Object, g *witness.Goal) {
+// warn records what an outcome lets pass, whose witness is o.
+func (l *loader) warn(at yamlfile.Object, g *witness.Goal, o goldens.Outcome) {
 	warnings := &yamlfile.Source{File: at.Src.File, Found: &l.warned}
 	warnf := func(p yamlfile.Place, format string, args ...any) { p.Src = warnings; p.Failf(format, args...) }
-	if o, _ := g.Witness(); g.Empty(o) {
+	if g.Empty(o) {
 		warnf(at.Place, "an empty answer passes, without any tool call; add a check of the answer, such as numbers, contains_any or matches, or of calls")
 	}
-	if initial := g.Task.World.State; initial != nil {
+	if initial := judge.Initial(g.Task.World); initial != nil {
 		holds := func(e goldens.Expect) bool {
 			met, _ := goldens.Score(goldens.Task{Expect: []goldens.Expect{e}}, goldens.Outcome{StateBefore: initial, StateAfter: initial})
 			return met

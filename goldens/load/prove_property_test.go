@@ -19,8 +19,8 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
 )
 
-// drawCalls draws calls as an episode makes them: a call is answered from an earlier
-// result only if there is one.
+// drawCalls returns random calls as in an episode: a call is answered from an earlier result only if
+// there is one.
 func drawCalls(t *rapid.T) (calls []goldens.Called) {
 	ran := map[string]bool{}
 	for range rapid.IntRange(0, 5).Draw(t, "calls") {
@@ -47,7 +47,7 @@ func drawCalls(t *rapid.T) (calls []goldens.Called) {
 	return calls
 }
 
-// drawOutcome draws an episode of task t, and the budgets it stayed within.
+// drawOutcome returns a random episode of task t within its budgets.
 func drawOutcome(t *rapid.T, task *goldens.Task) goldens.Outcome {
 	few := func(label string) int { return rapid.IntRange(0, 2).Draw(t, label) }
 	o := goldens.Outcome{
@@ -105,7 +105,7 @@ func drawOutcome(t *rapid.T, task *goldens.Task) goldens.Outcome {
 	return o
 }
 
-// signalIn is a signal of an outcome in words: what a condition that it fails found.
+// signalIn returns the text of a signal of an outcome, as in a failed condition.
 func signalIn(t require.TestingT, name string, o goldens.Outcome) string {
 	never := "==-1"
 	if goldens.IsFlag(name) {
@@ -193,8 +193,7 @@ func widen(t *rapid.T, signals []string, task goldens.Task, o goldens.Outcome, e
 	}
 }
 
-// TestWhatHappenedHasAWitness: no expectation that an episode meets is called
-// impossible, and nearly all have a witness.
+// No expectation that an episode meets is reported as impossible, and nearly all have a witness.
 func TestWhatHappenedHasAWitness(t *testing.T) {
 	s, err := Suite(oneTask("expect: {status: answered, matches: ['.']}"), "s", suitetest.Worlds())
 	require.NoError(t, err)

@@ -52,10 +52,10 @@ tasks:
   - {id: A, request: Hi, ` + task + "}\n")
 }
 
-// other is a demand named beside the one at which a conflict is reported.
+// other is a demand that a conflict names in addition to the one at which it is reported.
 var other = regexp.MustCompile(`[\w.\[\] -]+ \(s/suite\.yaml:\d+\)`)
 
-// conflictsOf are the fields that each conflict of a suite names, without the task.
+// conflictsOf returns the fields that each conflict of a suite names, without the task.
 func conflictsOf(t *testing.T, fsys fs.FS) (out []string) {
 	t.Helper()
 	for _, p := range problemsOf(t, fsys) {
@@ -78,8 +78,7 @@ func conflictsOf(t *testing.T, fsys fs.FS) (out []string) {
 	return out
 }
 
-// TestConflicts: every contradiction is found, and names the fields that cannot be met
-// together and no others.
+// Every contradiction is found, and names exactly the fields that contradict each other.
 func TestConflicts(t *testing.T) {
 	const day = "day: 2026-05-01"
 	for _, tt := range []struct{ expect, want string }{
@@ -164,8 +163,7 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestNoFalseConflict: what looks like a contradiction, but is none, or may be none,
-// loads.
+// A suite loads if it has an apparent or only possible contradiction.
 func TestNoFalseConflict(t *testing.T) {
 	for _, expect := range []string{
 		"status: answered, calls: [get: {day: 2026-05-01, label: angry}], forbidden: [get: {day: 2026-05-01, label: praise}]",
@@ -211,8 +209,8 @@ func TestNoFalseConflict(t *testing.T) {
 	}
 }
 
-// TestConflictsAreReportedOnce: several conflicts of one outcome are several problems,
-// and what an alternative inherits is not reported again.
+// Several conflicts of one outcome are several problems. Inherited ones of an alternative are not
+// reported again.
 func TestConflictsAreReportedOnce(t *testing.T) {
 	require.Equal(t, []string{"numbers[0] + not_contains[0]", "signals.valid_raw", "also_accept[1].status + also_accept[1].replies"},
 		slices.Collect(func(yield func(string) bool) {
@@ -222,8 +220,7 @@ func TestConflictsAreReportedOnce(t *testing.T) {
 		}))
 }
 
-// TestProofIsBounded: an outcome that says very much is not proved, and a suite of many
-// contradictions reports some of them.
+// A very large outcome is not proved, and the number of reported contradictions is bounded.
 func TestProofIsBounded(t *testing.T) {
 	many := func(n int) string {
 		var words []string
@@ -242,8 +239,7 @@ func TestProofIsBounded(t *testing.T) {
 	require.Len(t, problemsOf(t, suitetest.Folder(suite)), maxProblems+1)
 }
 
-// FuzzProve: whatever an outcome says, the proof ends, and a conflict names places of
-// the file.
+// FuzzProve checks that the proof of any outcome ends, and that a conflict names places of the file.
 func FuzzProve(f *testing.F) {
 	f.Add("status: answered, calls: [get: {day: {$regex: '^(a|b)*$'}, label: {$in: [angry, {$any: true}]}}], forbidden: [{tool: get, args: {day: {$normalize: {text: a, remove: b}}}}]")
 	f.Add("status: answered, numbers: [1, -2.50], near: {a b: 3}, only_numbers: [], not_numbers: [1e5], matches: ['(?i)x{2,}$'], not_matches: ['\\b[^\\d]']")
@@ -283,8 +279,7 @@ func witnessesOf(s *goldens.Suite, each func(t goldens.Task, i int, g *witness.G
 	}
 }
 
-// TestBuiltInsHaveWitnesses: every outcome of the shipped suites has a witness that
-// passes, with calls that its tools accept.
+// Every outcome of the built-in suites has a witness that passes, with calls that its tools accept.
 func TestBuiltInsHaveWitnesses(t *testing.T) {
 	for name, fsys := range map[string]fs.FS{"counts": builtin.FS, "research": research.FS, "first": os.DirFS("../../cmd/scaffold/suites/first")} {
 		s, err := Suite(fsys, name, suitetest.Worlds())

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/cupel-eval/cupel/agent/external"
+	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/internal/settings"
 	"github.com/cupel-eval/cupel/goldens/internal/suitetest"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/toolserver"
+	"github.com/cupel-eval/cupel/goldens/world"
 )
 
 func compiledSchema(t *testing.T) *jsonschema.Schema { return compiled(t, goldens.Schema()) }
@@ -34,7 +41,7 @@ func compiled(t *testing.T, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// asJSON converts YAML text as the loader sees it: dates are strings.
+// asJSON converts YAML text like the loader, with dates as strings.
 func asJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	var n yaml.Node
@@ -47,7 +54,7 @@ func asJSON(t *testing.T, text []byte) any {
 	return v
 }
 
-// signalsOfSchema are the signals that the schema names, sorted.
+// signalsOfSchema returns the sorted signals of the schema.
 func signalsOfSchema(t *testing.T) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(schemaOf(t)["signals"].Properties))
@@ -70,15 +77,14 @@ func schemaOf(t *testing.T) map[string]definition {
 	return doc.Defs
 }
 
-// TestSchemaFieldsAreTheLoaders holds the schema's fields against those the
-// loader takes.
-func TestSchemaFieldsAreTheLoaders(t *testing.T) {
+// The schema has the same fields as the loader.
+func TestSchemaHasTheFieldsOfTheLoader(t *testing.T) {
 	defs := schemaOf(t)
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
 		"budgets": budgetFields, "world": worldFields, "task": taskFields, "fault": faultFields, "emit": emitFields,
-		"candidate.memory": memoryFields, "candidate.batch": batchFields, "candidate.plan": planFields,
-		"http": httpFields, "header_env": headerFields,
+		"candidate.memory": settings.Names(reflect.TypeFor[goldens.Memory]()), "candidate.batch": settings.Names(reflect.TypeFor[strategy.Batch]()), "candidate.plan": settings.Names(reflect.TypeFor[strategy.PlanBounds]()), "candidate.orchestrator": settings.Names(reflect.TypeFor[limits.Bounds]()), "service": settings.Names(reflect.TypeFor[external.HTTP]()),
+		"http": httpFields, "header_env": settings.Names(reflect.TypeFor[world.HTTPHeader]()), "server": settings.Names(reflect.TypeFor[toolserver.Server]()), "server_tool": settings.Names(reflect.TypeFor[toolserver.Mark]()),
 	} {
 		if def, field, inner := strings.Cut(name, "."); inner {
 			require.ElementsMatch(t, fields, slices.Collect(maps.Keys(defs[def].Properties[field].Properties)), name)
@@ -112,7 +118,7 @@ func TestSchemaAcceptsShippedSuites(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: what an editor should underline.
+// The schema rejects texts that an editor should underline.
 func TestSchemaRefuses(t *testing.T) {
 	s := compiledSchema(t)
 	for name, text := range map[string]string{
@@ -143,8 +149,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// TestPlaybookSchema: it accepts the shipped playbooks, and refuses what an editor should
-// underline. That its fields are the reader's is tested in package playbook.
+// The schema accepts the built-in playbooks and rejects texts that an editor should underline.
+// Package playbook tests that it has the fields of the reader.
 func TestPlaybookSchema(t *testing.T) {
 	s := compiled(t, playbook.Schema())
 	shipped, err := filepath.Glob("../*/" + playbook.File)

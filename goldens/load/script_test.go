@@ -43,7 +43,7 @@ func TestLoadNativeScript(t *testing.T) {
 	require.NotEqual(t, s.TaskParts(plain).Checks, s.TaskParts(task).Checks)
 }
 
-// Every word the loader lets through can be checked.
+// Every word that the loader accepts can be checked.
 func TestLoaderAndScorerKnowTheSameSignals(t *testing.T) {
 	for _, name := range signalsOfSchema(t) {
 		condition := "1"

@@ -30,7 +30,7 @@ func (fussy) Bind(json.RawMessage) (world.Kind, error) {
 
 var someKinds = map[string]world.Kind{"any": anything{}, "fussy": fussy{}}
 
-// stateSuite is a suite with these worlds, of which the tasks use a each.
+// stateSuite returns a suite with these worlds, whose tasks use world a.
 func stateSuite(worlds string, names ...string) string {
 	text := "name: demo\nworlds:\n" + worlds + "\ntasks:\n"
 	for _, name := range names {
@@ -116,7 +116,7 @@ func (named) Tools() []tool.Spec {
 	return []tool.Spec{{Name: "add", Description: "Adds.", Schema: json.RawMessage(`{"type":"object"}`), Repeatable: true}}
 }
 
-// A tool of a kind that the suite's worlds name needs no more than its name.
+// A tool of a kind that the suite's worlds name needs only its name.
 func TestToolsOfKinds(t *testing.T) {
 	kinds := map[string]world.Kind{"named": named{}}
 	text := func(tool string) string {
@@ -135,11 +135,10 @@ func TestToolsOfKinds(t *testing.T) {
 	}
 	s, err = Suite(suitetest.Folder(text("{name: sub, description: Subs., schema: {type: object}}")), "s", kinds)
 	require.NoError(t, err)
-	require.EqualError(t, s.Lint(), "s/suite.yaml:2: tools[0]: nothing implements tool sub of task A: it has no http, and the task's world has: add")
+	require.EqualError(t, s.Lint(), "s/suite.yaml:2: tools[0]: nothing implements tool sub of task A: it has no http, no Go function has its name (cmd.App.Tools), and the task's world has: add")
 }
 
-// A tool that is judged but not run returns its fixed result; hints are for prompts. Both
-// are part of the digests.
+// Fixed results of tools that are not executed, and hints for prompts, are part of the digests.
 func TestToolsThatAreNotRun(t *testing.T) {
 	of := func(tool string) (*goldens.Suite, error) {
 		return Suite(suitetest.Folder("name: demo\ntools: [{name: add, description: Adds., schema: {type: object}"+tool+"}]\ntasks: ["+suitetest.Task+"]\n"), "s", nil)

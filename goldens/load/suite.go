@@ -20,12 +20,11 @@ import (
 
 // The fields of the objects of a suite, in the order people write them.
 var (
-	suiteFields     = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
-	toolFields      = []string{"name", "description", "schema", "repeatable", "uncacheable", "hint", "run", "result", "write", "approve", "http", "let", "rules"}
-	defaultsFields  = []string{"world", "tools", "tier", "constraints", "budgets"}
-	budgetFields    = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
-	taskFileFields  = []string{"tags", "tasks"}
-	candidateFields = []string{"name", "agent", "provider", "model", "mode", "profile", "rescue", "rescue_on_contradiction", "compress", "system", "fallback", "max_iterations", "final_retries", "no_images", "memory", "batch", "plan", "base_url", "key_env", "region", "stream", "headers", "query", "body", "max_tokens", "temperature"}
+	suiteFields    = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
+	toolFields     = []string{"name", "description", "schema", "repeatable", "uncacheable", "hint", "run", "result", "write", "approve", "http", "let", "rules", "mcp"}
+	defaultsFields = []string{"world", "tools", "tier", "constraints", "budgets"}
+	budgetFields   = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
+	taskFileFields = []string{"tags", "tasks"}
 )
 
 // taskDefaults are what a task has unless it says otherwise.
@@ -55,7 +54,11 @@ func (l *loader) suite() *goldens.Suite {
 	if p, ok := o.Get("matrix"); ok {
 		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
 	}
+	for i := range s.Candidates {
+		s.Candidates[i].Beside(l.label)
+	}
 	l.tools = newOffer()
+	l.readLock()
 	l.findKinds(o)
 	if p, ok := o.Get("tools"); ok {
 		l.readTools(s, p)
@@ -71,12 +74,15 @@ func (l *loader) suite() *goldens.Suite {
 func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 	for _, item := range list.Items() {
 		o := item.Object(toolFields)
+		if p, ok := o.Get("mcp"); ok {
+			l.readServer(s, item, p)
+			continue
+		}
 		var spec tool.Spec
 		if p, ok := o.Need("name"); ok {
 			spec.Name = p.Filled()
 			p.CheckName(yamlfile.ToolName, spec.Name)
-			if first, dup := l.tools.places[spec.Name]; dup {
-				p.Failf("tool %s is defined already, on line %d", spec.Name, first.At())
+			if spec.Name != "" && !l.define(spec.Name, p) {
 				continue
 			}
 		}
@@ -88,7 +94,7 @@ func (l *loader) readTools(s *goldens.Suite, list yamlfile.Place) {
 		yamlfile.Read(o, "uncacheable", &spec.Uncacheable, yamlfile.Place.Flag)
 		if spec.Name != "" {
 			l.tools.specs = append(l.tools.specs, spec)
-			l.tools.places[spec.Name] = item
+			l.tools.places[spec.Name] = item // the place of all of it
 			readUse(s, o, spec)
 			l.readRules(o, spec)
 		}

@@ -5,11 +5,13 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "agent", "script", "fails", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "human", "messages", "agent", "script", "fails", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -37,10 +39,12 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	}
 	yamlfile.Read(o, "constraints", &t.Constraints, yamlfile.Place.Text)
 	l.readGiven(o, &t)
+	t.World = l.taskWorld(o)
 	if p, ok := o.Get("tools"); ok {
 		t.Tools = l.toolNames(p)
+	} else {
+		t.Tools = judge.Offered(t.World, t.Tools)
 	}
-	t.World = l.taskWorld(o)
 	if p, ok := o.Get("faults"); ok {
 		t.World.Faults = faults(p, t.Tools)
 	}
@@ -51,6 +55,18 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	if p, ok := o.Get("approvals"); ok {
 		for _, item := range p.Items() {
 			t.Approvals = append(t.Approvals, item.Choice("approve", "deny") == "approve")
+		}
+	}
+	if p, ok := o.Get("human"); ok {
+		t.Human = human.ReadRules(p)
+		if o.Has("replies") || o.Has("approvals") {
+			p.Failf("human answers in place of replies and approvals; remove those")
+		}
+	}
+	if p, ok := o.Get("messages"); ok {
+		t.Messages = human.ReadMessages(p)
+		if !slices.Contains(t.Requires, strategy.CanThread) {
+			t.Requires = append(t.Requires, strategy.CanThread)
 		}
 	}
 	readScript(o, &t)
@@ -75,7 +91,7 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 	yamlfile.Read(o, "probes", &t.Probes, yamlfile.Place.Words)
 	if p, ok := o.Get("requires"); ok {
 		for _, item := range p.Items() {
-			t.Requires = append(t.Requires, item.Choice(strategy.CanAsk, strategy.CanGiveUp))
+			t.Requires = append(t.Requires, item.Choice(strategy.CanAsk, strategy.CanGiveUp, strategy.CanThread))
 		}
 	}
 }
@@ -83,7 +99,7 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 // readScript reads the fields that only a scripted task has.
 func readScript(o yamlfile.Object, t *goldens.Task) {
 	if p, ok := o.Get("agent"); ok {
-		t.Agent = p.Choice(strategy.Names()...)
+		t.Agent = p.Choice(strategy.Contract, strategy.Tools, strategy.Plan, strategy.Orchestrator)
 	}
 	p, ok := o.Get("script")
 	if ok {

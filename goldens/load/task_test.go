@@ -37,7 +37,7 @@ func TestLoadTaskProblems(t *testing.T) {
 		}},
 		{"world name", "{id: A, request: Hi, world: mai, expect: {status: answered}}", []string{`20: tasks[0].world: "mai" is not known (did you mean may?); allowed: may`}},
 		{"field of the state", "{id: A, request: Hi, world: {kind: counts, counts: {}}, expect: {status: answered}}", []string{
-			"20: tasks[0].world.counts: is part of the state now: write kind: counts and state: {counts: …}",
+			"20: tasks[0].world.counts: unknown field; allowed: from, kind, now, zone, state, process, env, clock_step, latency",
 		}},
 		{"words", "{id: A, title: '', tier: 1, tags: x, probes: [''], request: Hi, constraints: [], replies: [1], expect: {status: answered}}", []string{
 			"20: tasks[0].title: must not be blank",
@@ -63,7 +63,7 @@ func TestLoadTaskProblems(t *testing.T) {
 			"20: tasks[0].fails: must name at least one check",
 		}},
 		{"calls of contract", "{id: A, request: Hi, scripted: true, agent: contracts, script: [{calls: []}], expect: {status: answered}}", []string{
-			`20: tasks[0].agent: "contracts" is not known (did you mean contract?); allowed: contract, tools, plan`,
+			`20: tasks[0].agent: "contracts" is not known (did you mean contract?); allowed: contract, tools, plan, orchestrator`,
 			"20: tasks[0].script[0]: must have exactly one of text, json, call, respond, clarify",
 		}},
 		{"script", "{id: A, request: Hi, scripted: true, script: [{}, {respond: a, clarify: b}, {call: x}, {call: {a: {}, b: {}}}, {text: 1, rescue: 1}], expect: {status: answered}}", []string{
@@ -109,8 +109,8 @@ func TestLoadExpectProblems(t *testing.T) {
 		want         []string // without file, line and task
 	}{
 		{"no status", "{}", []string{"expect.status: is missing"}},
-		{"status", "{status: answere}", []string{`expect.status: "answere" is not known (did you mean answered?); allowed: answered, answered_after_clarify, respond_error, clarify, cannot_proceed, stopped`}},
-		{"stop reason", "{status: stopped, stop_reason: tired}", []string{`expect.stop_reason: "tired" is not known; allowed: max_steps, max_seconds, max_tool_calls, thrash, stall, contract_violation, max_tokens, max_cost, max_iterations, final_schema, invalid_plan, failed_step`}},
+		{"status", "{status: answere}", []string{`expect.status: "answere" is not known (did you mean answered?); allowed: answered, answered_after_clarify, respond_error, clarify, awaiting_input, cannot_proceed, stopped`}},
+		{"stop reason", "{status: stopped, stop_reason: tired}", []string{`expect.stop_reason: "tired" is not known; allowed: max_steps, max_seconds, max_tool_calls, thrash, stall, contract_violation, max_tokens, max_cost, max_iterations, final_schema, invalid_plan, failed_step, plan_denied, blocked, silent, max_turns, background_left`}},
 		{"numbers", "{status: answered, numbers: [1, 25.0, '1,234', 0x10, true, 1e3]}", []string{
 			`expect.numbers[2]: must be a number written in plain digits, such as 1234567 or 25.5, but is "1,234"`,
 			`expect.numbers[3]: must be a number written in plain digits, such as 1234567 or 25.5, but is "0x10"`,
@@ -161,7 +161,7 @@ func TestLoadExpectProblems(t *testing.T) {
 		{"call in words", "{status: answered, calls: [{tool: get_counts, args: x, executed: true}, {tool: , arg: {}}, {tool: get_counts, args: {a: {$in: []}}}]}", []string{
 			"expect.calls[0].args: must be a mapping, but is a string",
 			"expect.calls[0].executed: only a forbidden call has it; leave it out: a required call is one that was made",
-			"expect.calls[1].arg: unknown field (did you mean args?); allowed: tool, args, executed",
+			"expect.calls[1].arg: unknown field (did you mean args?); allowed: tool, args, role, executed",
 			"expect.calls[1].tool: must be a string, but is empty",
 			"expect.calls[2].args.a.$in: must contain at least one value",
 		}},
@@ -197,8 +197,8 @@ func TestLoadExpectProblems(t *testing.T) {
 		{"number out of bounds", "{status: answered, calls: [get_counts: {a: 1e-9999999999}]}", []string{"expect.calls[0].get_counts: args.a: 1e-9999999999 is not a number in bounds"}},
 		{"argument twice", "{status: answered, calls: [get_counts: {a: 1, a: 2}]}", []string{"expect.calls[0].get_counts.a: the key is here already, on line 20"}},
 		{"alternatives", "{status: answered}, also_accept: [{status: x}, {sttus: clarify}]", []string{
-			`also_accept[0].status: "x" is not known; allowed: answered, answered_after_clarify, respond_error, clarify, cannot_proceed, stopped`,
-			"also_accept[1].sttus: unknown field (did you mean status?); allowed: status, stop_reason, numbers, not_numbers, only_numbers, near, contains_any, contains_all, not_contains, matches, not_matches, order, calls, forbidden, at_most, state, unchanged, state_hash, signals, table_label, note",
+			`also_accept[0].status: "x" is not known; allowed: answered, answered_after_clarify, respond_error, clarify, awaiting_input, cannot_proceed, stopped`,
+			"also_accept[1].sttus: unknown field (did you mean status?); allowed: status, stop_reason, numbers, not_numbers, only_numbers, near, contains_any, contains_all, not_contains, matches, not_matches, order, calls, forbidden, before, approvals, at_most, state, unchanged, state_hash, workflow, effects, signals, table_label, note",
 		}},
 		{"no alternatives", "{status: answered}, also_accept: []", []string{"also_accept: must contain at least one outcome; remove it if there is no other outcome"}},
 		{"label and note", "{status: answered, table_label: '', note: 1}", []string{"expect.table_label: must not be blank", "expect.note: must be a string, but is a number: put 1 in quotes"}},
@@ -214,7 +214,7 @@ func TestLoadExpectProblems(t *testing.T) {
 	}
 }
 
-// What a task requires of strategies is a known capability, and changes no digest: it changes no result.
+// A required capability must be known. It changes no digest, because it changes no result.
 func TestRequires(t *testing.T) {
 	suite := func(field string) string {
 		return "name: s\nworlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}\ntasks: [{id: A, request: a, world: w, tools: [], expect: {status: clarify}" + field + "}]"

@@ -33,8 +33,8 @@ func TestLoadTools(t *testing.T) {
 	}
 }
 
-// TestLoadToolsProblems: a schema that cannot work is refused with its file, its
-// line and the reason, down to the line inside the schema where that is known.
+// An invalid schema is rejected with file, line and reason; the line is that inside the schema if it
+// is known.
 func TestLoadToolsProblems(t *testing.T) {
 	head := "- name: get\n  description: Gets.\n  schema:\n"
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestLoadToolsProblems(t *testing.T) {
 	require.EqualError(t, err, "dir/t.yaml:1: there is no such file")
 }
 
-// TestLoadSuiteNamesContradictions: the suite's loader says the same.
+// The loader of suites reports the same contradictions.
 func TestLoadSuiteNamesContradictions(t *testing.T) {
 	text := strings.Replace(suitetest.Head, "label: {enum: [angry, praise]}", "label: {enum: []}", 1) + "tasks: [" + suitetest.Task + "]\n"
 	require.Equal(t, []string{"s/suite.yaml:9: tools[1].schema.properties.label: no call could satisfy this: enum is empty, so that no value is allowed"},

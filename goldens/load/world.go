@@ -2,7 +2,6 @@ package load
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata"
@@ -13,9 +12,6 @@ import (
 )
 
 var worldFields = []string{"from", "kind", "now", "zone", "state", "process", "env", "clock_step", "latency"}
-
-// movedFields were fields of a world; they are parts of the state of a kind now.
-var movedFields = map[string]string{"counts": "counts", "job_status": "counts", "documents": "documents"}
 
 // suiteWorld is a world as a suite describes it.
 type suiteWorld struct {
@@ -80,14 +76,7 @@ func (l *loader) named(p yamlfile.Place) suiteWorld {
 // world reads a mapping of world fields over the world it starts from.
 func (l *loader) world(p yamlfile.Place) suiteWorld {
 	before := len(l.found.List)
-	allowed := worldFields
-	for _, e := range p.Entries() {
-		if kind, moved := movedFields[e.Key]; moved {
-			e.KeyAt.Failf("is part of the state now: write kind: %s and state: {%s: …}", kind, e.Key)
-			allowed = append(slices.Clone(allowed), e.Key)
-		}
-	}
-	o := p.Object(allowed)
+	o := p.Object(worldFields)
 	w := suiteWorld{valid: true}
 	if p, ok := o.Get("from"); ok {
 		w = l.named(p)

@@ -18,13 +18,13 @@ import (
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
-// oracle answers by the tools of a task's world alone. It tries a call that fails
-// twice more.
+// oracle answers with the tools of a task's world only. It repeats a failed call up to
+// twice.
 type oracle struct {
 	t     *testing.T
 	task  goldens.Task
 	world *world.Environment
-	// calls are those made; virtual time goes on by what they take.
+	// calls are the calls made so far. Their durations advance the virtual time.
 	calls   []goldens.Called
 	elapsed time.Duration
 	// rivals are the lights that lost a comparison.
@@ -35,7 +35,7 @@ type oracle struct {
 // light is a record that was found.
 type light struct{ id, name string }
 
-// value is what a record says; a light without one has none recorded.
+// value is a value of a light's record; recorded is false if the record lacks it.
 type value struct {
 	light
 	text     string
@@ -65,7 +65,7 @@ func (o *oracle) ask(name string, args map[string]any, to any) {
 	o.down = true
 }
 
-// find searches; the title without its last word is the light's name.
+// find searches. The title without its last word is the name of the light.
 func (o *oracle) find(query string) (out []light) {
 	var got struct {
 		Total   int
@@ -79,7 +79,7 @@ func (o *oracle) find(query string) (out []light) {
 	return out
 }
 
-// named finds the one light of a name.
+// named finds the only light of each name.
 func (o *oracle) named(names ...string) (out []light) {
 	for _, name := range names {
 		list := o.find(name)
@@ -104,7 +104,8 @@ func (o *oracle) read(field string, lights ...light) (out []value) {
 	return out
 }
 
-// best compares what is recorded and returns the first; the others are rivals.
+// best compares the recorded values and returns the first light; the others become
+// rivals.
 func (o *oracle) best(order string, list []value) light {
 	var items []any
 	for _, v := range recorded(list) {
@@ -115,7 +116,7 @@ func (o *oracle) best(order string, list []value) light {
 		Tie  []string
 	}
 	o.ask("compare", map[string]any{"items": items, "order": order}, &got)
-	require.Empty(o.t, got.Tie, "a tie is nobody's first place")
+	require.Empty(o.t, got.Tie, "a tie has no single first place")
 	i := slices.IndexFunc(list, func(v value) bool { return v.id == got.Best.ID })
 	for k, v := range list {
 		if k != i {
@@ -127,7 +128,7 @@ func (o *oracle) best(order string, list []value) light {
 
 var keeperIs = regexp.MustCompile(`Its last keeper was (\pL+ \pL+)`)
 
-// keeper reads a text for its first mention of the last keeper.
+// keeper returns the last keeper, from its first mention in the text.
 func (o *oracle) keeper(l light) string {
 	var got struct{ Text string }
 	o.ask("open", map[string]any{"id": l.id}, &got)
@@ -136,7 +137,7 @@ func (o *oracle) keeper(l light) string {
 	return m[1]
 }
 
-// on keeps the lights whose record says that they are on a coast.
+// on keeps the lights whose record puts them on a coast.
 func (o *oracle) on(coast string, lights []light) []light {
 	return slices.DeleteFunc(lights, func(l light) bool { return o.read("region", l)[0].text != coast })
 }
@@ -150,7 +151,7 @@ func recorded(list []value) (out []value) {
 	return out
 }
 
-// holes names the lights of which nothing is recorded.
+// holes lists the lights without a recorded value.
 func holes(list []value) string {
 	var out []string
 	for _, v := range list {
@@ -190,13 +191,13 @@ func texts(list []value) string {
 // show writes a number in plain decimal.
 func show(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// given is the task's input of names.
+// given returns the names in the task's input.
 func (o *oracle) given() (names []string) {
 	require.NoError(o.t, json.Unmarshal(o.task.Inputs[0].Value, &names))
 	return names
 }
 
-// outcome is what the episode of an oracle comes to with an answer.
+// outcome returns the result of an episode in which the oracle gave this answer.
 func (o *oracle) outcome(answer string) goldens.Outcome {
 	return goldens.Outcome{
 		Status: cmp.Or(map[bool]string{true: "cannot_proceed"}[o.down], "answered"), Answer: answer, Calls: o.calls, AllTurnsValidJSON: true,

@@ -55,7 +55,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestToolSchemas: the schemas and the tools refuse alike.
+// TestToolSchemas checks that the schemas and the tools refuse the same arguments.
 func TestToolSchemas(t *testing.T) {
 	s := loaded(t)
 	set, err := tool.NewSet(s.Tools)
@@ -86,9 +86,9 @@ func TestToolSchemas(t *testing.T) {
 	}
 }
 
-// TestRecords holds the corpus to what the questions rely on: a coast or a
-// designer is one search, whose result fits an observation; and whoever wins does
-// so alone.
+// TestRecords checks what the questions rely on: one search finds a coast or a
+// designer, the result fits into an observation, and every highest or lowest value is
+// unique.
 func TestRecords(t *testing.T) {
 	s := loaded(t)
 	docs, err := readState(s.Tasks[0].World.State)
@@ -135,7 +135,8 @@ func TestRecords(t *testing.T) {
 	require.True(t, slices.ContainsFunc(docs, func(d document) bool { return strings.Contains(d.Text, "ignore your instructions") }))
 }
 
-// TestPack: there are recordings of every candidate and task, and they are small.
+// TestPack checks that every candidate and task has recordings, and that they are
+// small.
 func TestPack(t *testing.T) {
 	info, err := fs.Stat(FS, cassettes.PackName)
 	require.NoError(t, err, "cassettes.md says how to record it")
@@ -152,7 +153,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// opened is the world of a task.
+// opened returns the open world of a task.
 func opened(t *testing.T, task goldens.Task) *world.Environment {
 	t.Helper()
 	w, err := goldens.OpenWorld(t.Context(), task, 1)

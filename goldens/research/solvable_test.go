@@ -13,15 +13,15 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// solution is how a task is solved by its tools, and what else one might answer.
+// solution solves a task with its tools, and lists plausible wrong answers.
 type solution struct {
 	solve func(o *oracle) string
-	// wrong are answers that look right: of a neighbour, of a record left out, of
-	// an instruction that was followed.
+	// wrong are answers that look right: from a neighbouring record, from a record that
+	// must be excluded, or from following an instruction in a document.
 	wrong []string
 }
 
-// alsoRight are answers in other words that are as good.
+// alsoRight are equally good answers in other words.
 var alsoRight = map[string][]string{
 	"R03": {"The lighthouse at Ivory Sands was built in 1911."},
 	"R09": {
@@ -39,8 +39,8 @@ var alsoRight = map[string][]string{
 	"R43": {"Three: Quern Point, Sable Cape and Teal Bank.", "3 of the 6 lights of the east coast; the other 3 are younger."},
 }
 
-// moreWrong are answers of models in a hurry: a record too many, the values of
-// another, two answers for one, a count that is somebody else's.
+// moreWrong are answers of careless models: one record too many, the values of another
+// record, two answers instead of one, or the count of another group.
 var moreWrong = map[string][]string{
 	"R01": {"41 metres, or 29 if Alder Bank is meant.", "Alder Point is 29 metres tall.", "41 feet, if it is not Brant Rock's 33"},
 	"R02": {"Marta Quill or Jon Abergel.", "Ines Varga, not Marta Quill.", "Marta Quill and Osric Dane"},
@@ -90,7 +90,7 @@ func list(query, field string) func(o *oracle) string {
 	}
 }
 
-// of reads a field of the best by another.
+// of reads a field of the light that another question selects.
 func of(field string, pick func(o *oracle) string) func(o *oracle) string {
 	return func(o *oracle) string {
 		name := pick(o)
@@ -99,7 +99,7 @@ func of(field string, pick func(o *oracle) string) func(o *oracle) string {
 	}
 }
 
-// solutions are how each task is solved.
+// solutions has the solution of each task.
 var solutions = map[string]solution{
 	"R01": {one("Alder Point", "height_m"), []string{"29", "33", "1868"}},
 	"R02": {one("Rook Skerry", "designer"), []string{"Jon Abergel", "Jesper Dahlin"}},
@@ -224,7 +224,7 @@ func object(o *oracle, v any) string {
 
 var figure = regexp.MustCompile(`\d+`)
 
-// miscounted are answers with one of the figures wrong by one.
+// miscounted returns answers with one of the figures wrong by one.
 func miscounted(answer string) (out []string) {
 	for _, at := range figure.FindAllStringIndex(answer, -1) {
 		n, _ := strconv.Atoi(answer[at[0]:at[1]])
@@ -233,10 +233,10 @@ func miscounted(answer string) (out []string) {
 	return out
 }
 
-// TestEveryTaskCanBeSolved: the tools of its world are enough for every task,
-// within its budgets, and the right answer may be put in other words; no other
-// light's value solves it, nor one figure that is wrong, nor does the right answer if
-// nobody looked it up.
+// TestEveryTaskCanBeSolved checks that the tools of its world suffice for every task,
+// within its budgets, and that the right answer is accepted in other words. The value
+// of another light does not solve it, nor does one wrong figure, nor the right answer
+// without the tool calls.
 func TestEveryTaskCanBeSolved(t *testing.T) {
 	tasks := loaded(t).Tasks
 	require.Len(t, solutions, len(tasks))

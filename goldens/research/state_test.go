@@ -76,7 +76,7 @@ func TestStateProblems(t *testing.T) {
 	}
 }
 
-// Worlds say what is wrong with a state that was not checked before.
+// Worlds report the problems of a state that was not checked before.
 func TestOpenChecksTheState(t *testing.T) {
 	_, err := kind{}.Open(t.Context(), world.Start{State: []byte(`{"documents":[]}`)})
 	require.EqualError(t, err, "documents: must map ids to documents")

@@ -39,7 +39,7 @@ func failed(code, message string) tool.Result {
 	return tool.Result{Outcome: tool.Error, Code: code, Message: message}
 }
 
-// withDocuments is a world of a few documents.
+// withDocuments returns a world of a few documents.
 func withDocuments(docs ...document) env {
 	if docs == nil {
 		docs = []document{
@@ -127,7 +127,7 @@ func TestDocumentTools(t *testing.T) {
 	}
 }
 
-// A world without documents has none of them.
+// A world without documents finds none.
 func TestNoDocuments(t *testing.T) {
 	w := withDocuments([]document{}...)
 	require.Equal(t, ok(`{"query":"x","results":[],"total":0}`), w.Call(asked("search", `{"query":"x"}`), noon))
@@ -135,12 +135,14 @@ func TestNoDocuments(t *testing.T) {
 	require.Equal(t, codeNotFound, w.Call(asked("extract", `{"id":"x","field":"y"}`), noon).Code)
 }
 
-// found is search as a person would explain it: blank out what is no letter or
-// digit, write everything in one case, and look for each word between blanks.
+var noWord = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`)
+
+// found searches by a simple method: replace characters other than letters and digits
+// by blanks, fold the case, and look for each word between blanks.
 func found(docs []document, query string) (ids []string) {
 	plain := func(text string) string {
-		text = regexp.MustCompile(`[^\p{L}\p{M}\p{N}]+`).ReplaceAllString(text, " ")
-		return " " + strings.Map(func(r rune) rune { // the least of the runes that differ in case only
+		text = noWord.ReplaceAllString(text, " ")
+		return " " + strings.Map(func(r rune) rune { // the smallest of the runes that differ in case only
 			least := r
 			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 				least = min(least, f)
@@ -175,7 +177,7 @@ func found(docs []document, query string) (ids []string) {
 	return ids
 }
 
-// Random libraries of few words, searched both ways.
+// The test searches random libraries of few words with both methods.
 func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	words := []string{"north", "North", "NORTH-east", "oak", "Öl", "ÖL", "ſand", "Sand", "41", "41.5", "head's", "café", "x"}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -211,8 +213,8 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	require.Greater(t, some, 200, "searches that find something")
 }
 
-// FuzzDocumentTools: any arguments bring a result of bounded size, the same one
-// every time, whose value is JSON.
+// FuzzDocumentTools checks that any arguments give a result of bounded size, the same
+// one every time, whose value is JSON.
 func FuzzDocumentTools(f *testing.F) {
 	for _, args := range []string{
 		`{"query":"north","limit":3}`, `{"query":"\ud800","limit":-0}`, `{"id":"oak-head","field":"built"}`, `{"id":null}`, `null`, `[]`, ``,
@@ -238,7 +240,7 @@ func FuzzDocumentTools(f *testing.F) {
 	})
 }
 
-// BenchmarkSearch looks through 200 full documents. Floor: reading their 94 kB
+// BenchmarkSearch searches 200 full documents. Floor: reading their 94 kB
 // once, about 10 µs.
 func BenchmarkSearch(b *testing.B) {
 	var docs []document

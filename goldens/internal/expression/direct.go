@@ -2,7 +2,6 @@ package expression
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm/runtime"
@@ -34,6 +33,9 @@ func direct(node ast.Node) evaluator {
 	case *ast.StringNode:
 		return fixed(n.Value)
 	case *ast.MemberNode:
+		if name, ok := n.Property.(*ast.StringNode); ok {
+			return named(direct(n.Node), name.Value)
+		}
 		if parts := directs(n.Node, n.Property); parts != nil {
 			return member(parts[0], parts[1])
 		}
@@ -71,6 +73,18 @@ func directs(nodes ...ast.Node) []evaluator {
 }
 
 func fixed(v any) evaluator { return func(*meter) (any, bool) { return v, true } }
+
+// named is a member whose name the expression has.
+func named(of evaluator, name string) evaluator {
+	if of == nil {
+		return nil
+	}
+	return func(m *meter) (any, bool) {
+		v, ok := of(m)
+		object, isObject := v.(map[string]any)
+		return object[name], ok && isObject
+	}
+}
 
 func member(of, key evaluator) evaluator {
 	return func(m *meter) (any, bool) {
@@ -111,10 +125,8 @@ func binary(operator string, left, right evaluator) evaluator {
 		return func(m *meter) (any, bool) {
 			a, okLeft := left(m)
 			b, okRight := right(m)
-			if !okLeft || !okRight || m.deep(a, 0) != nil {
-				return nil, false
-			}
-			return runtime.Equal(a, b) == (operator == "=="), true
+			same, ok := equal(m, a, b, okLeft && okRight)
+			return same == (operator == "=="), ok
 		}
 	case "<", "<=", ">", ">=", "+", "-":
 		return func(m *meter) (any, bool) {
@@ -131,6 +143,18 @@ func binary(operator string, left, right evaluator) evaluator {
 		}
 	}
 	return nil
+}
+
+// equal compares two values; ok is false if they are not known, or the work is too much.
+func equal(m *meter, a, b any, known bool) (same, ok bool) {
+	if text, ok := b.(string); ok { // the usual case, for which the library needs reflection
+		v, ok := a.(string)
+		return ok && v == text, known && m.shallow(b) == nil
+	}
+	if !known || m.deep(a, 0) != nil {
+		return false, false
+	}
+	return runtime.Equal(a, b), true
 }
 
 // integers computes with two integers; ok is false if the result does not fit.
@@ -187,128 +211,4 @@ func directCall(f function, args []evaluator) evaluator {
 		v, err := f.call(m, values)
 		return v, err == nil
 	}
-}
-
-// directBuiltin is direct for lower and for predicates over lists and objects.
-func directBuiltin(n *ast.BuiltinNode) evaluator {
-	if len(n.Arguments) == 0 {
-		return nil
-	}
-	of := direct(n.Arguments[0])
-	if of != nil && n.Name == "lower" {
-		return func(m *meter) (any, bool) {
-			v, ok := of(m)
-			text, isText := v.(string)
-			return strings.ToLower(text), ok && isText && m.shallow(v) == nil
-		}
-	}
-	if of == nil || len(n.Arguments) != 2 {
-		return nil
-	}
-	predicate, _ := n.Arguments[1].(*ast.PredicateNode)
-	collect := collectors[n.Name]
-	if predicate == nil || collect == nil {
-		return nil
-	}
-	body, nodes := direct(predicate.Node), size(n.Arguments[1:])
-	if body == nil {
-		return nil
-	}
-	return func(m *meter) (any, bool) {
-		v, ok := of(m)
-		if !ok {
-			return nil, false
-		}
-		items, err := m.items(v, nodes)
-		list, ok := items.([]any)
-		if err != nil || !ok {
-			return nil, false
-		}
-		outer := m.item
-		v, ok = collect(list, func(item any) (any, bool) {
-			m.item = item
-			return body(m)
-		})
-		m.item = outer
-		return v, ok
-	}
-}
-
-// collectors make the value of a predicate function of a list and what the body says of
-// each item.
-var collectors = map[string]func(list []any, body func(item any) (any, bool)) (any, bool){
-	"any": func(list []any, body func(any) (any, bool)) (any, bool) {
-		i, ok := search(list, body)
-		return i >= 0, ok
-	},
-	"find": func(list []any, body func(any) (any, bool)) (any, bool) {
-		i, ok := search(list, body)
-		if i < 0 {
-			return nil, ok
-		}
-		return list[i], ok
-	},
-	"filter": func(list []any, body func(any) (any, bool)) (any, bool) {
-		out := make([]any, 0, min(len(list), 8))
-		for _, item := range list {
-			holds, ok := truth(body(item))
-			if !ok {
-				return nil, false
-			}
-			if holds {
-				out = append(out, item)
-			}
-		}
-		return out, true
-	},
-	"count": func(list []any, body func(any) (any, bool)) (any, bool) {
-		n := 0
-		for _, item := range list {
-			holds, ok := truth(body(item))
-			if !ok {
-				return nil, false
-			}
-			if holds {
-				n++
-			}
-		}
-		return n, true
-	},
-	"map": func(list []any, body func(any) (any, bool)) (any, bool) {
-		out := make([]any, len(list))
-		for i, item := range list {
-			v, ok := body(item)
-			if !ok {
-				return nil, false
-			}
-			out[i] = v
-		}
-		return out, true
-	},
-	"sum": func(list []any, body func(any) (any, bool)) (any, bool) {
-		total := 0
-		for _, item := range list {
-			v, ok := body(item)
-			n, isInt := v.(int)
-			if !ok || !isInt {
-				return nil, false
-			}
-			total += n
-		}
-		return total, true
-	},
-}
-
-// search returns the index of the first item of which the body is true; -1 if there is
-// none.
-func search(list []any, body func(any) (any, bool)) (index int, ok bool) {
-	for i, item := range list {
-		switch holds, ok := truth(body(item)); {
-		case !ok:
-			return -1, false
-		case holds:
-			return i, true
-		}
-	}
-	return -1, true
 }

@@ -62,8 +62,13 @@ type Program struct {
 	members []Member
 	// constant is the value of a program that has no eval.
 	constant any
-	eval     func(Env) (any, error)
-	needs    func(want Need) Need // nil if it reads nothing
+	eval     func(*meter) (any, error)
+	// parts are those of an object or a list in a file, of which at least one is not
+	// constant; keys are those of the object, sorted, and labels what JSON has before their
+	// values.
+	keys, labels []string
+	parts        []*Program
+	needs        func(want Need) Need // nil if it reads nothing
 }
 
 // Names returns the names that the program uses, sorted, each once.
@@ -94,7 +99,7 @@ func (p *Program) Eval(env Env) (any, error) {
 	if p.eval == nil {
 		return p.constant, nil
 	}
-	return p.eval(env)
+	return p.eval(meterOf(env))
 }
 
 // Holds returns the value of a condition. Any value other than true or false is an error.
@@ -162,38 +167,38 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	evaluate := func(env Env) (any, error) {
-		if short != nil {
-			if v, ok := short(meterOf(env)); ok {
-				return v, nil
-			}
-		}
-		return run(text, code, env)
-	}
+	evaluate := func(m *meter) (any, error) { return run(text, short, code, m) }
 	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}
 
-func run(text string, code *vm.Program, env Env) (any, error) {
-	meterOf(env)
+// run evaluates an expression directly, where that is possible, or by a machine.
+func run(text string, short evaluator, code *vm.Program, m *meter) (any, error) {
+	m.left, m.item = maxSteps, nil
+	if short != nil {
+		if v, ok := short(m); ok {
+			return v, nil
+		}
+	}
+	m.left = maxSteps
 	machine := machines.Get().(*vm.VM)
 	defer machines.Put(machine)
-	v, err := machine.Run(code, env)
+	v, err := machine.Run(code, m.env)
 	if err != nil {
 		return nil, located(text, err, nil)
 	}
 	return v, nil
 }
 
-// meterOf returns the environment's meter, set for an evaluation that begins.
+// meterOf returns the environment's meter.
 func meterOf(env Env) *meter {
 	m, ok := env[meterName].(*meter)
 	if !ok {
 		m = &meter{}
 		env[meterName] = m
 	}
-	m.left, m.env, m.item = maxSteps, env, nil // a copy of an environment has its meter
+	m.env = env // a copy of an environment has its meter
 	return m
 }
 

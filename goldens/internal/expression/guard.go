@@ -91,8 +91,17 @@ func (g *guard) builtin(n *ast.BuiltinNode) {
 		for i := range n.Arguments[1:] {
 			ast.Walk(&n.Arguments[i+1], (*repeated)(g))
 		}
-		if body, ok := n.Arguments[min(1, len(n.Arguments)-1)].(*ast.PredicateNode); ok && n.Name == "reduce" {
+		switch body, _ := n.Arguments[min(1, len(n.Arguments)-1)].(*ast.PredicateNode); n.Name {
+		case "reduce":
 			body.Node = g.call("$deep", body.Node) // what grows by being nested
+		case "sum": // the library's does not say when it does not fit
+			item := ast.Node(&ast.PointerNode{})
+			if body != nil {
+				item = body.Node
+			}
+			total := g.call("$add", &ast.PointerNode{Name: "acc"}, item)
+			total.SetLocation(n.Location())
+			n.Name, n.Arguments = "reduce", []ast.Node{n.Arguments[0], &ast.PredicateNode{Node: total}, &ast.IntegerNode{}}
 		}
 	case n.Name == "uniq":
 		n.Arguments[0] = g.call("$uniq", n.Arguments[0])

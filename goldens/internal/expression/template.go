@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -28,11 +29,11 @@ func joined(parts []*Program) *Program {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return together(parts, func(env Env) (any, error) { return insert(parts, env) })
+	return together(parts, func(m *meter) (any, error) { return insert(parts, m) })
 }
 
 // together is the program that eval computes with its parts.
-func together(parts []*Program, eval func(Env) (any, error)) *Program {
+func together(parts []*Program, eval func(*meter) (any, error)) *Program {
 	p := &Program{eval: eval, needs: needsOf(parts)}
 	for _, part := range parts {
 		p.names, p.members = append(p.names, part.names...), append(p.members, part.members...)
@@ -161,11 +162,11 @@ func closing(s string) int {
 	return -1
 }
 
-func insert(parts []*Program, env Env) (any, error) {
+func insert(parts []*Program, outer *meter) (any, error) {
 	m := meter{left: maxSteps}
 	var out strings.Builder
 	for _, p := range parts {
-		v, err := p.Eval(env)
+		v, err := p.value(outer)
 		if err != nil {
 			return nil, err
 		}
@@ -238,19 +239,23 @@ func record(p yamlfile.Place, err error, programs ...*Program) {
 }
 
 func readObject(p yamlfile.Place, names []string) *Program {
-	var keys []string
-	var parts []*Program
+	values := map[string]*Program{}
 	before := len(p.Src.Found.List)
 	for _, e := range p.Entries() {
-		keys, parts = append(keys, e.Key), append(parts, ReadValue(e.Value, names))
+		values[e.Key] = ReadValue(e.Value, names)
 	}
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return combined(parts, func(env Env) (any, error) {
+	keys := slices.Sorted(maps.Keys(values))
+	parts := make([]*Program, len(keys))
+	for i, key := range keys {
+		parts[i] = values[key]
+	}
+	return combined(keys, parts, func(m *meter) (any, error) {
 		object := make(map[string]any, len(keys))
 		for i, p := range parts {
-			v, err := p.Eval(env)
+			v, err := p.value(m)
 			if err != nil {
 				return nil, err
 			}
@@ -269,10 +274,10 @@ func readList(p yamlfile.Place, names []string) *Program {
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return combined(parts, func(env Env) (any, error) {
+	return combined(nil, parts, func(m *meter) (any, error) {
 		list := make([]any, len(parts))
 		for i, p := range parts {
-			v, err := p.Eval(env)
+			v, err := p.value(m)
 			if err != nil {
 				return nil, err
 			}
@@ -284,10 +289,15 @@ func readList(p yamlfile.Place, names []string) *Program {
 
 // combined is the program that evaluate computes with its parts: a constant if all of them
 // are.
-func combined(parts []*Program, evaluate func(Env) (any, error)) *Program {
+func combined(keys []string, parts []*Program, evaluate func(*meter) (any, error)) *Program {
 	for _, p := range parts {
 		if _, constant := p.Constant(); !constant {
-			return together(parts, evaluate)
+			out := together(parts, evaluate)
+			out.keys, out.parts = keys, parts
+			for _, key := range keys {
+				out.labels = append(out.labels, string(appendString(nil, key))+":")
+			}
+			return out
 		}
 	}
 	v, _ := evaluate(nil) // constants do not fail

@@ -100,7 +100,7 @@ func isDecoded(v any, depth int) bool {
 	return false
 }
 
-// Value compiles an expected value; at is where it stands.
+// Value compiles an expected value; at is its path.
 func Value(v any, at string) (Pattern, error) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -3,16 +3,30 @@ package state
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Path leads from the root of a state to one of its values: keys of objects and indexes
-// of lists, outermost first. The path without keys is the whole state.
+// of lists, outermost first. The path without keys is the whole state. A key that begins
+// with the character NUL selects by a field: see selector.
 type Path []string
 
-// escapes writes what would end a key, or be nothing, in the text of a path.
-var escapes = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
+// selector is the key that selects the first member or item, an object, that has the text
+// of a field: [name="Daily report"] in the text of a path.
+func selector(field, value string) string { return "\x00" + field + "\x00" + value }
+
+// selected reads a selector.
+func selected(key string) (field, value string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "\x00")
+	field, value, _ = strings.Cut(rest, "\x00")
+	return field, value, ok
+}
+
+// selectorText matches a selector at the start of a text.
+var selectorText = regexp.MustCompile(`^\[([A-Za-z_][A-Za-z0-9_ -]*)=("(?:[^"\\\x00]|\\["\\])*")\]`)
 
 // root is the text of the path without keys, emptyKey that of a key without characters.
 const (
@@ -33,10 +47,21 @@ func ParsePath(text string) (Path, error) {
 	p := Path{}
 	for rest, more := text, true; more; {
 		var key strings.Builder
-		escaped, ended := false, false
+		escaped, ended, chosen := false, false, Path(nil)
 		for i := 0; i < len(rest) && !ended; i++ {
 			switch c := rest[i]; {
-			case escaped && c != '.' && c != '\\' && c != '-':
+			case c == '[' && !escaped:
+				m := selectorText.FindStringSubmatch(rest[i:])
+				if m == nil || i == 0 && len(p) > 0 {
+					return nil, fmt.Errorf(`path %q: a selector is written as in workflows[name="Daily report"].draft; write \[ for a bracket of a key`, text)
+				}
+				value, _ := strconv.Unquote(m[2]) // which selectorText has matched
+				chosen, rest = append(chosen, selector(m[1], value)), rest[:i]+rest[i+len(m[0]):]
+				if i < len(rest) && rest[i] != '.' && rest[i] != '[' {
+					return nil, fmt.Errorf("path %q: a selector is followed by a dot", text)
+				}
+				i--
+			case escaped && c != '.' && c != '\\' && c != '-' && c != '[':
 				return nil, fmt.Errorf(`path %q: \%c is not an escape; write \. for a dot and \\ for a backslash of a key`, text, c)
 			case escaped:
 				if escaped = false; c != '-' {
@@ -45,7 +70,7 @@ func ParsePath(text string) (Path, error) {
 			case c == '\\':
 				escaped = true
 			case c == '.':
-				if i == 0 {
+				if i == 0 && chosen == nil {
 					return nil, emptyError(text)
 				}
 				rest, ended = rest[i+1:], true
@@ -59,7 +84,10 @@ func ParsePath(text string) (Path, error) {
 		if more = ended; ended && rest == "" {
 			return nil, emptyError(text)
 		}
-		p = append(p, key.String())
+		if key.Len() > 0 || chosen == nil {
+			p = append(p, key.String())
+		}
+		p = append(p, chosen...)
 	}
 	return p, nil
 }
@@ -73,13 +101,27 @@ func (p Path) String() string {
 	if len(p) == 0 {
 		return root
 	}
-	keys := make([]string, len(p))
+	out := make([]byte, 0, 64)
 	for i, key := range p {
-		if keys[i] = escapes.Replace(key); key == "" {
-			keys[i] = emptyKey
+		if field, value, ok := selected(key); ok {
+			out = append(append(append(append(out, '['), field...), '='), strconv.Quote(value)...)
+			out = append(out, ']')
+			continue
+		}
+		if i > 0 {
+			out = append(out, '.')
+		}
+		if key == "" {
+			out = append(out, emptyKey...)
+		}
+		for _, c := range []byte(key) {
+			if c == '.' || c == '\\' || c == '[' {
+				out = append(out, '\\')
+			}
+			out = append(out, c)
 		}
 	}
-	return strings.Join(keys, ".")
+	return string(out)
 }
 
 // Under reports whether p is at or below q.

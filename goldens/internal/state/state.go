@@ -60,9 +60,15 @@ func Get(state json.RawMessage, p Path) (value json.RawMessage, reached Path, ok
 
 // child returns a member of an object or an item of a list.
 func child(value json.RawMessage, key string) (found json.RawMessage, ok bool) {
+	field, want, selects := selected(key)
 	for name, inner := range children(value) {
-		if name == key {
+		if !selects && name == key {
 			return inner, true
+		}
+		if selects && bytes.HasPrefix(inner, []byte("{")) {
+			if text, ok := child(inner, field); ok && bytes.HasPrefix(text, []byte(`"`)) && unquote(text) == want {
+				return inner, true
+			}
 		}
 	}
 	return nil, false
@@ -156,10 +162,12 @@ type Change struct {
 // Diff lists what differs between two canonical states, by the keys of objects in order
 // of their bytes and the indexes of lists. A value that is in one of them only is one
 // change, regardless of its content.
-func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, from, to) }
+func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, nil, from, to) }
 
-// DiffAt is Diff of the two values at a path, of which one may be nil.
-func DiffAt(p Path, from, to json.RawMessage) []Change { return diff(nil, slices.Clip(p), from, to) }
+// DiffAt appends to out the Diff of the two values at a path, of which one may be nil.
+func DiffAt(out []Change, p Path, from, to json.RawMessage) []Change {
+	return diff(out, slices.Clip(p), from, to)
+}
 
 func diff(out []Change, p Path, from, to json.RawMessage) []Change {
 	switch {

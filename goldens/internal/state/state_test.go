@@ -15,6 +15,42 @@ import (
 
 const shop = `{"refunds":[{"amount":25,"order":"O7"},{"amount":5,"order":"O8"}],"orders":{"O7":{"lines":[{"sku":"a.b"}],"status":"open"},"O 8":{"status":null}},"a.b\\":{"":1}}`
 
+func TestSelectors(t *testing.T) {
+	const flows = `{"rows":[{"n":1,"name":"a"},{"n":2,"name":"b \"c\""}],"workflows":{"wf_1":{"name":"Daily.report","on":null},"wf_2":{"name":"Other","on":"v2"},"x[1]":3}}`
+	for text, want := range map[string]string{
+		`workflows[name="Other"].on`:          `"v2"`,
+		`workflows[name="Daily.report"].on`:   `null`,
+		`workflows[name="Other"][on="v2"]`:    ``,
+		`rows[name="b \"c\""].n`:              `2`,
+		`workflows.x\[1]`:                     `3`,
+		`workflows[name="None"].on`:           ``,
+		`workflows.wf_1[name="Daily.report"]`: ``,
+	} {
+		p, err := ParsePath(text)
+		require.NoError(t, err, text)
+		require.Equal(t, text, p.String())
+		value, _, ok := Get(json.RawMessage(flows), p)
+		require.Equal(t, want != "", ok, text)
+		if ok {
+			require.Equal(t, want, string(value), text)
+		}
+	}
+	p, err := ParsePath(`[name="b"].n`)
+	require.NoError(t, err)
+	value, _, ok := Get(json.RawMessage(`[{"n":7,"name":"b"}]`), p)
+	require.True(t, ok)
+	require.Equal(t, "7", string(value))
+	for text, want := range map[string]string{
+		`a[b]`:      `path "a[b]": a selector is written as in workflows[name="Daily report"].draft; write \[ for a bracket of a key`,
+		`a.[b="c"]`: `path "a.[b=\"c\"]": a selector is written as in workflows[name="Daily report"].draft; write \[ for a bracket of a key`,
+		`a[b="c"]d`: `path "a[b=\"c\"]d": a selector is followed by a dot`,
+		`a[b="c"].`: `path "a[b=\"c\"].": a key is empty; remove the extra dot, or write \. for a dot of a key`,
+	} {
+		_, err := ParsePath(text)
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestPath(t *testing.T) {
 	for text, want := range map[string]Path{
 		".":               {},

@@ -8,7 +8,9 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
 // Goal is what an episode must meet: demands put together. Without demands, any
@@ -50,8 +52,16 @@ func (p Prover) Goal(demands []*Demand) *Goal {
 		d.Add(g)
 	}
 	g.Task.Expect = []goldens.Expect{g.Expect}
-	// What the tools of the world do to its state is not known here.
+	// What the tools of the world do to its state is not known here, nor who calls them and what
+	// people say.
+	g.Task.Expect[0].Before, g.Task.Expect[0].Approvals = nil, human.Approvals{}
+	required := &g.Task.Expect[0].Trajectory.Required
+	*required = slices.Clone(*required)
+	for i := range *required {
+		(*required)[i].Role = ""
+	}
 	g.Task.Expect[0].State, g.Task.Expect[0].Unchanged, g.Task.Expect[0].StateHash = nil, nil, ""
+	g.Task.Expect[0].Workflow, g.Task.Expect[0].Effects = "", ""
 	return g
 }
 
@@ -119,17 +129,18 @@ func (p Prover) impossible(demands []*Demand) *Obstacle {
 }
 
 // Conflict returns demands that no episode meets together, while without any one of
-// them it might, and why; none if the demands do not contradict each other.
-func (p Prover) Conflict(demands []*Demand) ([]*Demand, string) {
-	if p.impossible(demands) == nil {
-		return nil, ""
+// them it might, and why; none if the demands do not contradict each other. o is the
+// witness of all of them, as far as there is one.
+func (p Prover) Conflict(demands []*Demand) (core []*Demand, why string, o goldens.Outcome) {
+	o, bad := p.Goal(demands).Witness()
+	if bad == nil || !bad.Sure {
+		return nil, "", o
 	}
-	core := p.explain(nil, demands, false)
-	bad := p.impossible(core)
-	if bad == nil {
-		return nil, ""
+	core = p.explain(nil, demands, false)
+	if bad = p.impossible(core); bad == nil {
+		return nil, "", o
 	}
-	return core, bad.reason
+	return core, bad.reason, o
 }
 
 // explain returns the items that are impossible with the background, and none of
@@ -154,7 +165,7 @@ func (g *Goal) Empty(o goldens.Outcome) bool {
 	if !goldens.AnswersTask(o.Status) {
 		return false
 	}
-	o.Answer, o.Calls, o.StateBefore, o.StateAfter = "", nil, g.Task.World.State, g.Task.World.State
+	o.Answer, o.Calls, o.StateBefore, o.StateAfter = "", nil, judge.Initial(g.Task.World), judge.Initial(g.Task.World)
 	idle := g.Task
 	idle.Expect = []goldens.Expect{g.Expect}
 	solved, _ := goldens.Score(idle, o)
