@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// anthropic is the Messages wire. With a thread, the server holds the conversation
-// between turns.
+// anthropic is the Messages wire. With a thread, the server holds the conversation between turns.
 var anthropic = wire{
 	name:      "anthropic",
 	requestID: "Request-Id",
@@ -64,7 +62,6 @@ func decodeAnthropic(req *http.Request, body []byte) modelRequest {
 	return readMessages(body)
 }
 
-// readMessages reads the body of a request.
 func readMessages(body []byte) modelRequest {
 	r := parse[anthropicRequest](body)
 	r.check(body)
@@ -76,12 +73,16 @@ func readMessages(body []byte) modelRequest {
 	q := modelRequest{model: *r.Model, system: system, maxTokens: *r.MaxTokens, temperature: r.Temperature, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		refuseIf(!m.Content.given, "messages", "messages.%d.content: Field required", i)
-		refuseIf(m.Role != "user" && m.Role != "assistant", "messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+		refuseIf(m.Role != "user" && m.Role != "assistant" && m.Role != "system", "messages", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 		for j, b := range m.Content.parts {
 			b.into(&out, fmt.Sprintf("messages.%d.content.%d", i, j))
 		}
-		q.messages = append(q.messages, out)
+		if m.Role == "system" {
+			q.system += "\n\n" + out.text
+			continue
+		}
+		q.merge(out) // the service takes a turn of the model apart, too
 	}
 	r.offer(&q)
 	q.settled("messages",
@@ -91,10 +92,10 @@ func readMessages(body []byte) modelRequest {
 	return q
 }
 
-// check looks at what needs no reading.
+const extraInputs = "%s: Extra inputs are not permitted"
+
 func (r anthropicRequest) check(body []byte) {
-	name := foreign(body, "seed", "stop", "response_format", "n", "max_completion_tokens", "parallel_tool_calls", "stream_options")
-	refuseIf(name != "", name, "%s: Extra inputs are not permitted", name)
+	refuseForeign(body, 400, "", extraInputs, "seed", "stop", "response_format", "n", "max_completion_tokens", "parallel_tool_calls", "stream_options")
 	refuseIf(r.Model == nil || *r.Model == "", "model", "model: Field required")
 	refuseIf(r.MaxTokens == nil, "max_tokens", "max_tokens: Field required")
 	refuseIf(*r.MaxTokens < 1, "max_tokens", "max_tokens: Input should be greater than or equal to 1")
@@ -102,7 +103,6 @@ func (r anthropicRequest) check(body []byte) {
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1), "temperature", "temperature: range: 0..1")
 }
 
-// into adds a block to a message. Each role has its own kinds.
 func (b anthropicInput) into(out *utterance, at string) {
 	switch {
 	case b.Type == "text" && b.Text != nil:
@@ -111,8 +111,7 @@ func (b anthropicInput) into(out *utterance, at string) {
 	case b.Type == "image" && !out.own:
 		out.images = append(out.images, b.picture(at))
 	case b.Type == "tool_use" && out.own:
-		refuseIf(b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input),
-			"messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
+		refuseIf(b.ID == "" || !functionName.MatchString(b.Name) || !isObject(b.Input), "messages", "%s.tool_use: an id, a name and an input that is a valid dictionary are required", at)
 		out.calls = append(out.calls, invocation{ID: b.ID, Name: b.Name, Args: string(b.Input)})
 	case b.Type == "tool_result" && !out.own:
 		r := result{id: b.ToolUseID, failed: b.IsError, text: value(b.Content.text)}
@@ -131,19 +130,13 @@ func (b anthropicInput) into(out *utterance, at string) {
 	}
 }
 
-// picture reads an image block.
 func (b anthropicInput) picture(at string) picture {
-	ok := false
-	var p picture
-	switch {
-	case b.Source == nil:
-		refuse("messages", "%s.image.source: Field required", at)
-	case b.Source.Type == "url":
-		p, ok = picture{url: b.Source.URL}, strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")
-	case b.Source.Type == "base64" && b.Source.MediaType == "":
-		refuse("messages", "%s.image.source.base64.media_type: Field required", at)
-	case b.Source.Type == "base64":
-		p, ok = pictureOf(b.Source.MediaType, b.Source.Data)
+	s := b.Source
+	refuseIf(s == nil, "messages", "%s.image.source: Field required", at)
+	refuseIf(s.Type == "base64" && s.MediaType == "", "messages", "%s.image.source.base64.media_type: Field required", at)
+	p, ok := pictureOf(s.MediaType, s.Data)
+	if s.Type == "url" {
+		p, ok = pictureAt(s.URL)
 	}
 	refuseIf(!ok, "messages", "%s.image.source: Could not process image", at)
 	return p

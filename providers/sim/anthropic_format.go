@@ -22,10 +22,11 @@ type anthropicChoice struct {
 	DisableParallelToolUse bool   `json:"disable_parallel_tool_use"`
 }
 
-// offer reads the tools and which of them may be called.
 func (r anthropicRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		refuseIf(t.Type != "" && t.Type != "custom", "tools", "tools.%d.type: Input should be 'custom': the simulation has no tools of its own", i)
+		if t.Type != "" && t.Type != "custom" {
+			continue // a tool of the service itself, which no model here uses
+		}
 		refuseIf(!functionName.MatchString(t.Name), "tools", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
 		refuseIf(slices.Contains(q.tools, t.Name), "tools", "tools: Tool names must be unique.")
 		refuseIf(!given(t.InputSchema), "tools", "tools.%d.custom.input_schema: Field required", i)
@@ -39,7 +40,7 @@ func (r anthropicRequest) offer(q *modelRequest) {
 	switch c := r.ToolChoice; {
 	case c.Type == "none":
 		q.choice = choiceNone
-	case len(q.tools) == 0:
+	case len(r.Tools) == 0:
 		refuse("tool_choice", "tool_choice: tool_choice may only be specified while providing tools.")
 	case c.Type == "auto":
 	case c.Type == "any":
@@ -53,7 +54,6 @@ func (r anthropicRequest) offer(q *modelRequest) {
 	}
 }
 
-// form reads what a request demands of the form of the text.
 func (r anthropicRequest) form(q *modelRequest) {
 	if !given(r.OutputConfig) {
 		return
@@ -64,8 +64,10 @@ func (r anthropicRequest) form(q *modelRequest) {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
 	}
-	err := json.Unmarshal(r.OutputConfig, &config)
-	refuseIf(err != nil || config.Format == nil, "output_config", "output_config: the simulation takes 'format' alone")
+	refuseIf(json.Unmarshal(r.OutputConfig, &config) != nil, "output_config", "output_config: Input should be an object")
+	if config.Format == nil {
+		return
+	}
 	refuseIf(config.Format.Type != "json_schema", "output_config", "output_config.format.type: Input should be 'json_schema'")
 	refuseIf(!describesObject(config.Format.Schema), "output_config", "output_config.format.schema: the simulation takes schemas of 'object' type")
 	if at := unclosed(config.Format.Schema, false); at != "" {
@@ -90,8 +92,7 @@ func (c completion) content() []obj {
 	return blocks
 }
 
-// signature signs reasoning, so that it can be seen whether it came back as it
-// was.
+// signature signs reasoning, so that it can be seen whether it came back as it was.
 func signature(reasoning string) string {
 	d := drawsFor(0, "", "", []byte(reasoning))
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "sim%s", d.hash("signature")))
@@ -110,8 +111,7 @@ var anthropicCount = wire{
 
 // decodeAnthropicCount reads a request without what only an answer needs.
 func decodeAnthropicCount(req *http.Request, body []byte) modelRequest {
-	name := foreign(body, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread")
-	refuseIf(name != "", name, "%s: Extra inputs are not permitted", name)
+	refuseForeign(body, 400, "", extraInputs, "max_tokens", "stream", "temperature", "stop_sequences", "metadata", "top_p", "top_k", "service_tier", "thread")
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) == nil && members != nil {
 		members["max_tokens"] = json.RawMessage("1")

@@ -7,23 +7,11 @@ import (
 	"strings"
 )
 
-// stopReason is why it ended, in the words of Claude and of Bedrock; refused is that of a
-// refusal.
+// stopReason is why it ended, in the words of Claude and of Bedrock; refused is that of a refusal.
 func (c completion) stopReason(refused string) string {
-	switch {
-	case c.cut:
-		return "max_tokens"
-	case c.stopped != "":
-		return "stop_sequence"
-	case c.refusal != "":
-		return refused
-	case len(c.calls) > 0:
-		return "tool_use"
-	}
-	return "end_turn"
+	return c.ended("max_tokens", "stop_sequence", refused, "tool_use", "end_turn")
 }
 
-// ending is why and how it ended.
 func (c completion) ending() obj {
 	end := obj{"stop_reason": c.stopReason("refusal"), "stop_sequence": orNil(c.stopped)}
 	if c.refusal != "" {

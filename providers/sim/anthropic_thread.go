@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -91,12 +92,9 @@ func (t thread) differing(members map[string]json.RawMessage) []string {
 // sameJSON reports whether two values are equal. White space and the order of members do
 // not count; a missing value is null.
 func sameJSON(a, b json.RawMessage) bool {
-	canonical := func(raw json.RawMessage) string {
-		var v any
-		_ = json.Unmarshal(raw, &v) // nothing is null
-		return string(encodeJSON(v))
-	}
-	return canonical(a) == canonical(b)
+	var x, y any
+	_, _ = json.Unmarshal(a, &x), json.Unmarshal(b, &y) // nothing is null
+	return reflect.DeepEqual(x, y)
 }
 
 // refuseSpent refuses to continue a thread once more than it was issued.

@@ -14,7 +14,7 @@ const (
 	claudeGet = `"tools":[{"name":"get","input_schema":{"type":"object"}}],`
 )
 
-// messageIn asks the Messages wire with the header of threads.
+// messageIn calls the Messages API with the header for threads.
 func messageIn(t *testing.T, h http.Handler, body string) anthropicReply {
 	t.Helper()
 	w := post(t, h, messagesPath, body, "Anthropic-Beta", "other-2026-01-01, "+threadsBeta)
@@ -57,7 +57,8 @@ func TestThread(t *testing.T) {
 	refused(strings.Replace(create, `{"type":"create"}`, `"create"`, 1), 400, "", "should be an object")
 	refused(strings.Replace(create, `"create"`, `"continue"`, 1), 400, "", "previous_message_id")
 
-	// The same request again is another thread of the same id: it can be continued once more.
+	// The same request again starts a second thread with the same id, so it can be
+	// continued once more.
 	messageIn(t, h, create)
 	refused(strings.Replace(go1, `"thread"`, `"system":"Be brief.","output_config":{"effort":"low"},"thread"`, 1), 400, "thread_fingerprint_mismatch", "differing field(s): system, output_config")
 	refused(strings.Replace(go1, result, `"messages":[]}`, 1), 400, "", "at least one message")
@@ -70,7 +71,7 @@ func TestThread(t *testing.T) {
 	refused(`{`+claudeModel+`"thread":{"type":"continue","previous_message_id":"`+ended.ID+`"},"messages":[{"role":"user","content":"say hi"}]}`, 404, "thread_not_found", ended.ID)
 }
 
-// The count of a request is what the usage of its reply adds up to.
+// The count of a request equals the sum of its reply's usage.
 func TestCountTokens(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	for _, rest := range []string{

@@ -21,10 +21,10 @@ func TestArchiveIsBounded(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 10, v)
 
-	a.put("10", 11, maxArchivedBytes-maxArchived+1) // all that is known still fits
+	a.put("10", 11, maxArchivedBytes-maxArchived+1) // all entries still fit
 	require.Len(t, a.entries, maxArchived)
 	require.Equal(t, maxArchivedBytes, a.bytes)
-	a.put("11", 11, 2) // and now the oldest, which is large, does not
+	a.put("11", 11, 2) // now the oldest entry, which is large, does not fit
 	require.Len(t, a.entries, maxArchived-1)
 	require.Equal(t, maxArchived, a.bytes)
 	_, ok = a.get("10")

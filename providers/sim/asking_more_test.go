@@ -170,7 +170,7 @@ func (h *heard) bedrockUsage(u any) {
 	h.in, h.read, h.write, h.out = figure(u, "inputTokens"), figure(u, "cacheReadInputTokens"), figure(u, "cacheWriteInputTokens"), figure(u, "outputTokens")
 }
 
-// unframe takes an event stream apart and checks every length and sum.
+// unframe splits an event stream and checks every length and checksum.
 func unframe(t testing.TB, body []byte) (kinds []string, payloads [][]byte) {
 	t.Helper()
 	for len(body) > 0 {

@@ -12,39 +12,39 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked is a request in no wire's words.
+// asked is a request in no particular API format.
 type asked struct {
 	model, system string
 	turns         []utterance
 	tools         []string
-	choice        choice // of choiceNamed it is the first tool
+	choice        choice // choiceNamed names the first tool
 	serial        bool
 	limit         int
 	stop          []string
-	schema        bool // JSON is demanded
+	schema        bool // JSON is required
 	stream        bool
 }
 
-// heard is what a client makes of a reply.
+// heard is a reply as a client reads it.
 type heard struct {
 	text, reasoning, refusal string
 	calls                    []invocation
 	finish                   string
-	// Classes of tokens: in is fresh, out includes thought.
+	// These are the classes of tokens: in has fresh tokens only, out includes thought.
 	in, read, write, out, thought int
 }
 
-// wireClient is a client of one wire, as small as can be.
+// wireClient is a minimal client of one API.
 type wireClient struct {
 	name, path, streamPath string
 	header                 []string
 	body                   func(asked) obj
 	whole                  func(t testing.TB, body []byte) heard
 	frames                 func(t testing.TB, body []byte) heard
-	// What the wire lacks.
+	// These features are missing in the API.
 	noTools, noChoice, noSystem, noStop, noReasoning, noCacheWrite, noCache, noImageURL, noSerial, noFailed bool
-	finishes                                                                                                map[string]string // of stop, length, stop_sequence, tools, refusal
-	// sameRefusal says that a refusal is text like any other.
+	finishes                                                                                                map[string]string // the API's words for stop, length, stop_sequence, tools, refusal
+	// sameRefusal reports that the API sends a refusal as ordinary text.
 	sameRefusal bool
 }
 
@@ -52,7 +52,7 @@ const testSchema = `{"type":"object","properties":{"a":{"type":"string"}},"requi
 
 var testSchemaRaw = json.RawMessage(testSchema)
 
-// do asks and reads the answer.
+// do sends a request and reads the reply.
 func (g wireClient) do(t testing.TB, h http.Handler, a asked) heard {
 	t.Helper()
 	w := g.send(t, h, a)
@@ -79,7 +79,7 @@ func (g wireClient) send(t testing.TB, h http.Handler, a asked) *httptest.Respon
 
 func user(text string, images ...picture) utterance { return utterance{text: text, images: images} }
 
-// parsed reads JSON that must be there.
+// parsed reads JSON that must be valid.
 func parsed(t testing.TB, raw []byte) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -87,7 +87,7 @@ func parsed(t testing.TB, raw []byte) map[string]any {
 	return v
 }
 
-// at follows names and indexes through JSON; nil if one is not there.
+// at follows names and indexes through JSON. It returns nil if one of them is missing.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -120,7 +120,7 @@ func list(v any, path ...any) []any {
 	return l
 }
 
-// raw is a value as JSON text.
+// raw returns a value as JSON text.
 func raw(v any) string {
 	if v == nil {
 		return ""
@@ -128,7 +128,7 @@ func raw(v any) string {
 	return string(encodeJSON(v))
 }
 
-// sse cuts a stream of events into names and data.
+// sse splits a stream of events into names and data.
 func sse(t testing.TB, body []byte) (names, data []string) {
 	t.Helper()
 	for event := range strings.SplitSeq(strings.ReplaceAll(strings.TrimRight(string(body), "\r\n"), "\r\n", "\n"), "\n\n") {
@@ -159,7 +159,7 @@ func set(o obj, name string, v any, is bool) {
 	}
 }
 
-// choiceWord is a choice in OpenAI's words.
+// choiceWord returns a choice in OpenAI's format.
 func choiceWord(c choice, named any) any {
 	switch c {
 	case choiceNone:
@@ -199,7 +199,7 @@ func openAIContent(m utterance) any {
 	return append(parts, obj{"type": "text", "text": m.text})
 }
 
-// chatMessages are messages as OpenAI and Cohere have them.
+// chatMessages returns messages in the format of OpenAI and Cohere.
 func chatMessages(a asked) []obj {
 	var out []obj
 	if a.system != "" {
@@ -286,7 +286,7 @@ func (h *heard) openAIUsage(u any) {
 	h.out, h.thought = figure(u, "completion_tokens"), figure(u, "completion_tokens_details", "reasoning_tokens")
 }
 
-// wireClients are the clients of all wires.
+// wireClients returns a client for every API.
 func wireClients() []wireClient {
 	vertex := geminiTongue
 	vertex.name = "gemini on vertex"
@@ -295,7 +295,7 @@ func wireClients() []wireClient {
 	return []wireClient{openAITongue, responsesTongue, anthropicTongue, geminiTongue, vertex, bedrockTongue, ollamaTongue, tgiTongue, cohereTongue}
 }
 
-// each runs a test for every wire, whole and streamed.
+// each runs a test for every API, with complete and streamed replies.
 func each(t *testing.T, f func(t *testing.T, g wireClient, stream bool)) {
 	for _, g := range wireClients() {
 		for _, stream := range []bool{false, true} {

@@ -79,12 +79,9 @@ func decodeBedrock(req *http.Request, body []byte) modelRequest {
 	r := parse[bedrockRequest](body)
 	c := r.InferenceConfig
 	refuseIf(len(r.Messages) == 0, "", "A conversation must have at least one message. Try again with a conversation that has at least one message.")
-	refuseIf(c.MaxTokens != nil && *c.MaxTokens < 1,
-		"", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", value(c.MaxTokens))
-	refuseIf(c.Temperature != nil && (*c.Temperature < 0 || *c.Temperature > 1),
-		"", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", value(c.Temperature))
-	q := modelRequest{model: req.PathValue("model"), temperature: c.Temperature, stop: c.StopSequences, stream: strings.HasSuffix(req.URL.Path, "/converse-stream")}
-	q.maxTokens = value(c.MaxTokens)
+	refuseIf(c.MaxTokens != nil && *c.MaxTokens < 1, "", "1 validation error detected: Value '%d' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than or equal to 1", value(c.MaxTokens))
+	refuseIf(c.Temperature != nil && (*c.Temperature < 0 || *c.Temperature > 1), "", "1 validation error detected: Value '%v' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value between 0 and 1", value(c.Temperature))
+	q := modelRequest{model: req.PathValue("model"), maxTokens: value(c.MaxTokens), temperature: c.Temperature, stop: c.StopSequences, stream: strings.HasSuffix(req.URL.Path, "/converse-stream")}
 	for i, b := range r.System {
 		refuseIf(b.Text == nil && !given(b.CachePoint), "", "The content field in the system object at system.%d is empty. Add a text block and try again.", i)
 		q.system += value(b.Text)
@@ -96,8 +93,7 @@ func decodeBedrock(req *http.Request, body []byte) modelRequest {
 		"Expected toolResult blocks at messages.{next}.content for the following Ids: {ids}")
 	if r.OutputConfig != nil {
 		s := r.OutputConfig.TextFormat.Structure.JSONSchema
-		refuseIf(r.OutputConfig.TextFormat.Type != "json_schema" || s == nil || !describesObject(json.RawMessage(s.Schema)),
-			"", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
+		refuseIf(r.OutputConfig.TextFormat.Type != "json_schema" || s == nil || !describesObject(json.RawMessage(s.Schema)), "", "The value at outputConfig.textFormat is not valid: a json_schema with a schema of an object is required.")
 		q.bind(formatSchema)
 	}
 	return q
@@ -107,38 +103,31 @@ func decodeBedrock(req *http.Request, body []byte) modelRequest {
 func (r bedrockRequest) converse(q *modelRequest) {
 	for i, m := range r.Messages {
 		out := utterance{at: i, own: m.Role == "assistant"}
-		refuseIf(m.Role != "user" && m.Role != "assistant",
-			"", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip.Runes(m.Role, 40), i+1)
+		refuseIf(m.Role != "user" && m.Role != "assistant", "", "1 validation error detected: Value '%s' at 'messages.%d.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]", clip.Runes(m.Role, 40), i+1)
 		refuseIf(i == 0 && out.own, "", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
-		refuseIf(i > 0 && out.own == q.messages[i-1].own,
-			"", "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
-		refuseIf(len(m.Content) == 0,
-			"", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", i)
+		refuseIf(i > 0 && out.own == q.messages[i-1].own, "", "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
+		refuseIf(len(m.Content) == 0, "", "The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", i)
 		for j, b := range m.Content {
 			at := fmt.Sprintf("messages.%d.content.%d", i, j)
-			refuseIf(r.ToolConfig == nil && (b.ToolUse != nil || b.ToolResult != nil),
-				"", "The toolConfig field must be defined when using toolUse and toolResult content blocks.")
+			refuseIf(r.ToolConfig == nil && (b.ToolUse != nil || b.ToolResult != nil), "", "The toolConfig field must be defined when using toolUse and toolResult content blocks.")
 			b.into(&out, at)
 		}
 		q.messages = append(q.messages, out)
 	}
 }
 
-// into adds a block to a message.
 func (b bedrockBlock) into(out *utterance, at string) {
 	switch {
 	case b.Text != nil:
 		refuseIf(strings.TrimSpace(*b.Text) == "", "", "The text field in the ContentBlock object at %s is blank. Add text to the text field, and try again.", at)
 		out.text += *b.Text
 	case b.Image != nil && !out.own:
-		refuseIf(b.Image.Source.Bytes == nil || !slices.Contains([]string{"png", "jpeg", "gif", "webp"}, b.Image.Format),
-			"", "The model returned the following errors: %s.image.source: bytes of a png, jpeg, gif or webp are required", at)
+		refuseIf(b.Image.Source.Bytes == nil || !slices.Contains([]string{"png", "jpeg", "gif", "webp"}, b.Image.Format), "", "The model returned the following errors: %s.image.source: bytes of a png, jpeg, gif or webp are required", at)
 		p, ok := pictureOf("image/"+b.Image.Format, *b.Image.Source.Bytes)
 		refuseIf(!ok, "", "The model returned the following errors: Could not process image")
 		out.images = append(out.images, p)
 	case b.ToolUse != nil && out.own:
-		refuseIf(b.ToolUse.ToolUseID == "" || b.ToolUse.Name == "" || !isObject(b.ToolUse.Input),
-			"", "The format of the value at %s.toolUse.input is invalid. Provide a json object for the field and try again.", at)
+		refuseIf(b.ToolUse.ToolUseID == "" || b.ToolUse.Name == "" || !isObject(b.ToolUse.Input), "", "The format of the value at %s.toolUse.input is invalid. Provide a json object for the field and try again.", at)
 		out.calls = append(out.calls, invocation{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Args: string(b.ToolUse.Input)})
 	case b.ToolResult != nil && !out.own:
 		b.result(out, at)
@@ -152,15 +141,13 @@ func (b bedrockBlock) into(out *utterance, at string) {
 	}
 }
 
-// isObject reports whether raw is a JSON object.
 func isObject(raw json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && json.Valid(raw)
 }
 
 func (b bedrockBlock) result(out *utterance, at string) {
 	t := b.ToolResult
-	refuseIf(t.Status != "" && t.Status != "success" && t.Status != "error",
-		"", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip.Runes(t.Status, 40), at)
+	refuseIf(t.Status != "" && t.Status != "success" && t.Status != "error", "", "1 validation error detected: Value '%s' at '%s.toolResult.status' failed to satisfy constraint: Member must satisfy enum value set: [success, error]", clip.Runes(t.Status, 40), at)
 	r := result{id: t.ToolUseID, failed: t.Status == "error"}
 	for i, part := range t.Content {
 		var inner utterance
@@ -176,7 +163,6 @@ func (b bedrockBlock) result(out *utterance, at string) {
 	out.results = append(out.results, r)
 }
 
-// offer reads the tools and which of them may be called.
 func (r bedrockRequest) offer(q *modelRequest) {
 	if r.ToolConfig == nil {
 		return
@@ -194,8 +180,7 @@ func (r bedrockRequest) offer(q *modelRequest) {
 		}
 		q.offer(t.ToolSpec.Name, t.ToolSpec.InputSchema.JSON)
 	}
-	refuseIf(len(q.tools) == 0,
-		"", "1 validation error detected: Value '[]' at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or equal to 1")
+	refuseIf(len(q.tools) == 0, "", "1 validation error detected: Value '[]' at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	refuseIf(len(r.ToolConfig.ToolChoice) > 1, "", "The toolChoice field is a union: set one member of it.")
 	for kind, c := range r.ToolConfig.ToolChoice {
 		switch kind {

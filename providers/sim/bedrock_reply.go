@@ -9,8 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 )
 
-// bedrockRefused ends a refusal, which is the doing of a guardrail, whose text then stands
-// in the message.
+// bedrockRefused ends a refusal by a guardrail, whose text is then the message.
 const bedrockRefused = "guardrail_intervened"
 
 // bedrockUsage counts the cache besides the input.
@@ -46,8 +45,7 @@ func encodeBedrock(_ modelRequest, c completion) any {
 	}
 }
 
-// streamBedrock makes binary events. Only the use of a tool has an event that
-// begins its block.
+// streamBedrock makes binary events. Only the use of a tool has an event that begins its block.
 func streamBedrock(_ modelRequest, c completion) [][]byte {
 	var frames [][]byte
 	send := func(kind string, v obj) {
@@ -122,7 +120,6 @@ func awsFrame(payload []byte, headers ...[2]string) []byte {
 	return out.Bytes()
 }
 
-// awsEvent is a message that carries an event.
 func awsEvent(kind string, v any) []byte {
 	return awsFrame(encodeJSON(v), [2]string{":event-type", kind}, [2]string{":content-type", "application/json"}, [2]string{":message-type", "event"})
 }
@@ -133,10 +130,8 @@ var invoke = bedrock.with(decodeInvoke, encodeAnthropic, streamInvoke)
 
 func decodeInvoke(req *http.Request, body []byte) modelRequest {
 	members := parse[map[string]json.RawMessage](body)
-	refuseIf(!given(members["anthropic_version"]),
-		"", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
-	name := foreign(body, "model", "stream", "thread")
-	refuseIf(name != "", "", "%s: Extra inputs are not permitted", name)
+	refuseIf(!given(members["anthropic_version"]), "", "anthropic_version: Field required: the simulation serves InvokeModel in the Messages format of Anthropic's models alone")
+	refuseForeign(body, 400, "", extraInputs, "model", "stream", "thread")
 	members["model"] = encodeJSON(req.PathValue("model"))
 	q := readMessages(encodeJSON(members))
 	q.stream = strings.HasSuffix(req.URL.Path, "-stream")

@@ -19,8 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// content is a message's content in JSON: a string, or a list of parts of some
-// shape.
+// content is a message's content in JSON: a string, or a list of parts of some shape.
 type content[T any] struct {
 	given bool // there was one, not null
 	text  *string
@@ -71,19 +70,14 @@ func (s *stops) UnmarshalJSON(raw []byte) error {
 // functionName is a name that a tool may have.
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// foreign is the first of the names that a body has a member of: a wire says
-// which members of the other wires it refuses.
-func foreign(body []byte, names ...string) string {
+// refuseForeign refuses the first of the names that a body has a member of, in words with a
+// gap for it: a wire says which members of the other wires it refuses.
+func refuseForeign(body []byte, status int, code, words string, names ...string) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(body, &members) // what is no object has none
 	for _, name := range names {
-		if _, ok := members[name]; ok {
-			return name
-		}
+		reject(members[name] != nil, status, code, name, words, name)
 	}
-	return ""
 }
 
 // given reports whether raw holds anything but null, false or an empty list: a
@@ -96,7 +90,6 @@ func given(raw json.RawMessage) bool {
 	return true
 }
 
-// value is what p points to, the zero value for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -104,7 +97,6 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// parse reads the body of a request.
 func parse[T any](body []byte) (r T) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		panic(decodeFailure(err))
@@ -150,9 +142,8 @@ func describesObject(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &m) == nil && m.Type == "object"
 }
 
-// unclosed is the place of an object in a schema that is not closed, or, with required,
-// has properties that are not required; empty if there is none. Enforced schemas must
-// have none.
+// unclosed is the place of an object in a schema that is not closed, or, with required, has properties that
+// are not required; empty if there is none. Enforced schemas must have none.
 func unclosed(schema json.RawMessage, required bool) string {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {

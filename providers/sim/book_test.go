@@ -12,10 +12,10 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
-// oneCount is a request that the playbook of counting knows.
+// oneCount is a request in the playbook of counting.
 const oneCount = "angry on 2026-05-03?"
 
-// counting are the models with a playbook of one request.
+// counting returns a server whose models have a playbook of one request.
 func counting(t testing.TB, cfg Config) http.Handler {
 	t.Helper()
 	tools, err := tool.NewSet([]tool.Spec{{Name: "get_counts", Schema: []byte(`{"type":"object","properties":{"day":{"type":"string"},"label":{"type":"string","enum":["angry","praise"]}},"required":["day","label"]}`)}})
@@ -27,14 +27,14 @@ func counting(t testing.TB, cfg Config) http.Handler {
 	return Handler(cfg)
 }
 
-// countPrompt is a contract prompt at the beginning of an episode.
+// countPrompt returns a contract prompt at the start of an episode.
 func countPrompt(request string) string {
 	return "USER_REQUEST:\n<data>" + request + "</data>\n\nSCRATCHPAD (compact):\nGOAL: <data>" + request + "</data>\nCONSTRAINTS: \nPLAN: \nPROGRESS: (none)\nOBS: (none)\n" +
 		"BUDGET_USED: steps=0/5 tool_calls=0/5 tokens=0\n\nTOOLS (strict JSON Schemas):\n1) get_counts: Counts.\nschema = {}\n"
 }
 
-// reply is what a model said, and why it stopped.
+// reply is the text of a model, and why it stopped.
 type reply struct{ text, finish string }
 
-// unknown is what a model says to a prompt that no playbook has.
+// unknown is the reply of a model to a prompt that is in no playbook.
 const unknown = model.Unknown

@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// recording is a cassette of a built-in suite, as far as it is used.
+// recording has the parts of a cassette of a built-in suite that these tests use.
 type recording struct {
 	Cupel struct {
 		Candidate string
@@ -40,8 +40,8 @@ type recording struct {
 	}
 }
 
-// saidAgain asks the simulator what a cassette asked it and compares its replies, whose
-// members may come in another order; it returns how many there were.
+// saidAgain sends the requests of a cassette to the simulator and compares the replies,
+// in which members can be in another order. It returns the number of requests.
 func saidAgain(t *testing.T, h http.Handler, name string, data []byte) int {
 	t.Helper()
 	var r recording
@@ -61,8 +61,8 @@ func saidAgain(t *testing.T, h http.Handler, name string, data []byte) int {
 	return len(r.Interactions)
 }
 
-// TestCassettesAreWhatTheSimulatorSays: every shipped cassette was recorded with
-// seed 1, and the simulator still gives its replies to its requests.
+// TestCassettesAreWhatTheSimulatorSays checks that the simulator still gives the
+// replies of every shipped cassette. They were recorded with seed 1.
 func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "goldens", "counts", "cassettes", "*", "*", "*.yaml"))
 	require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestCassettesAreWhatTheSimulatorSays(t *testing.T) {
 	t.Logf("%d exchanges of %d cassettes", exchanges, len(files))
 }
 
-// TestResearchPackIsWhatTheSimulatorSays: the same of the recordings of the research
-// suite, every exchange of them.
+// TestResearchPackIsWhatTheSimulatorSays does the same for every exchange in the
+// recordings of the research suite.
 func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 	pack, err := cassette.OpenPack(research.FS, cassettes.PackName)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestResearchPackIsWhatTheSimulatorSays(t *testing.T) {
 	}
 }
 
-// following are the models with the playbook of a suite.
+// following returns a server whose models have the playbook of a suite.
 func following(t *testing.T, suite *goldens.Suite) http.Handler {
 	t.Helper()
 	book, err := load.Playbook(suite)

@@ -33,8 +33,7 @@ type Chaos struct {
 	act func(*fault)
 }
 
-// ChaosHeader selects one Chaos by name, regardless of Config.Chaos. The reply
-// carries it, too.
+// ChaosHeader selects one Chaos by name, regardless of Config.Chaos. The reply carries it, too.
 const ChaosHeader = "X-Sim-Chaos"
 
 // Chaoses returns every Chaos there is, sorted by name, in a fresh slice.
@@ -101,9 +100,8 @@ func chaosNames() []string {
 	return names
 }
 
-// chaos lets requests to a model misbehave: the one that a request asks for by
-// header, or one drawn from the seed and the request, so that the same request
-// always fares the same.
+// chaos lets requests to a model misbehave: the one that a request asks for by header, or one drawn from the
+// seed and the request, so that the same request always fares the same.
 func chaos(seed int64, list []faultRate, next http.Handler) http.Handler {
 	known := Chaoses()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +136,6 @@ func chaos(seed int64, list []faultRate, next http.Handler) http.Handler {
 	})
 }
 
-// draw picks at most one for a request.
 func draw(list []faultRate, seed int64, r *http.Request, body []byte) (Chaos, bool) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "cupel sim chaos 1\n%d\n%s\n%s\n", seed, r.URL.Path, r.Header.Get("X-Client-Request-Id"))

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// cutting is a Chaos that sends a part of a reply: of a stream at frames, of a
-// whole one at body.
+// cutting is a Chaos that sends a part of a reply: of a stream at frames, of a whole one at body.
 func cutting(name, does, whole, stream string, frames func(*fault, [][]byte), body func(*fault, []byte)) Chaos {
 	return Chaos{Name: name, Does: does, Whole: kinds(whole), Stream: kinds(stream), act: func(m *fault) {
 		if r, ok := m.reply(); !ok {
@@ -35,15 +34,17 @@ const maxSilence = time.Minute
 // cuts are the connections that fail and the replies that lack an end.
 func cuts() []Chaos {
 	silent := func(m *fault) { sleep(m.r.Context(), maxSilence); m.drop() }
+	half := func(name, does, whole, stream string, then func(*fault)) Chaos {
+		return cutting(name, does, whole, stream,
+			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); then(m) },
+			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]); then(m) })
+	}
 	return []Chaos{
 		{Name: "disconnect", Does: "the connection is closed before any header", Whole: kinds("transport"), Stream: kinds("transport"), act: (*fault).drop},
 		{Name: "hang", Does: "no answer; the connection is closed after a minute", Whole: kinds("timeout"), Stream: kinds("timeout"), act: silent},
-		cutting("stall", "half of the reply, then nothing; the connection is closed after a minute", "timeout", "timeout",
-			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); silent(m) },
-			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]); silent(m) }),
-		cutting("cut-body", "the connection breaks in the middle, of a stream between two frames", "transport", "transport",
-			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); m.drop() },
-			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]); m.drop() }),
+		half("stall", "half of the reply, then nothing; the connection is closed after a minute", "timeout", "timeout", silent),
+		half("cut-body", "the connection breaks in the middle, of a stream between two frames", "transport", "transport", (*fault).drop),
+		half("end-early", "half of the reply, then a regular end of the response", "malformed", "transport", func(*fault) {}),
 		cutting("cut-frame", "the connection breaks within a frame, of a whole reply before its last byte", "transport", "transport",
 			func(m *fault, f [][]byte) {
 				n := halfway(f)
@@ -51,9 +52,6 @@ func cuts() []Chaos {
 				m.drop()
 			},
 			func(m *fault, b []byte) { m.send(0, b[:len(b)-1]); m.drop() }),
-		cutting("end-early", "half of the reply, then a regular end of the response", "malformed", "transport",
-			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...) },
-			func(m *fault, b []byte) { m.send(0, b[:len(b)/2]) }),
 		cutting("half-arguments", "a stream ends regularly among the arguments of a tool call, or in the middle if there is none", "", "transport",
 			func(m *fault, f [][]byte) {
 				n := halfway(f)
@@ -102,7 +100,6 @@ const oversize = 9 << 20
 
 var busy = wireError{status: 503, kind: "overloaded", text: "The model is overloaded. Please try again later."}
 
-// without drops fields of a JSON object.
 func without(body []byte, fields []string) []byte {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(body, &object) != nil {
@@ -114,8 +111,7 @@ func without(body []byte, fields []string) []byte {
 	return encodeJSON(object)
 }
 
-// frame makes a frame of the wire's stream of data; event names it where the
-// wire has names.
+// frame makes a frame of the wire's stream of data; event names it where the wire has names.
 func (m *fault) frame(event, data string) []byte {
 	kind := m.w.Header().Get("Content-Type")
 	switch {
@@ -208,8 +204,7 @@ func harmless() []Chaos {
 	}
 }
 
-// justEnd is the frame that says why the model stopped, without a part of the
-// answer. Only Gemini's has one.
+// justEnd is the frame that says why the model stopped, without a part of the answer. Only Gemini's has one.
 func (m *fault) justEnd(frame []byte) []byte {
 	var r map[string]json.RawMessage
 	var candidates []map[string]json.RawMessage
@@ -238,8 +233,7 @@ func (m *fault) filler() []byte {
 	return []byte(": keep-alive\n\n")
 }
 
-// smallPieces cuts a body into pieces of 1 to 3 bytes; of a long one, the rest comes
-// as one piece.
+// smallPieces cuts a body into pieces of 1 to 3 bytes; of a long one, the rest comes as one piece.
 func smallPieces(body []byte) [][]byte {
 	var pieces [][]byte
 	for i := 0; len(body) > 0; i++ {

@@ -73,13 +73,11 @@ func (m *fault) send(pause time.Duration, pieces ...[]byte) {
 // drop closes the connection without an end to the reply.
 func (m *fault) drop() { panic(http.ErrAbortHandler) }
 
-// isEvents reports whether a reply is a stream of server-sent events.
 func (c *captured) isEvents() bool {
 	return strings.HasPrefix(c.header.Get("Content-Type"), "text/event-stream")
 }
 
-// frames cuts a stream into its frames, ends included; a reply that is not a stream
-// has none.
+// frames cuts a stream into its frames, ends included; a reply that is not a stream has none.
 func (c *captured) frames() [][]byte {
 	body := c.body.Bytes()
 	var frames [][]byte
@@ -120,7 +118,6 @@ var argsWords = [][]byte{
 	[]byte(`"arguments":`), []byte(`"input_json_delta"`), []byte(`"functionCall"`), []byte(`"toolUse"`), []byte(`function_call_arguments.delta`),
 }
 
-// framesWith are the indexes of the frames that contain one of words.
 func framesWith(frames [][]byte, words [][]byte) []int {
 	var found []int
 	for i, f := range frames {

@@ -20,7 +20,7 @@ const (
 	anEnd     = "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n"
 )
 
-// aStream has a frame for each thing that chaos looks for.
+// aStream has a frame for everything that the faults act on.
 var aStream = []string{
 	"data: {\"choices\":[{\"delta\":{\"content\":\"Grüße 日本\"}}]}\n\n",
 	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"{\\\"a\\\"\"}}]}}]}\n\n",
@@ -29,7 +29,7 @@ var aStream = []string{
 	"data: [DONE]\n\n",
 }
 
-// speaking answers with a document, or with a stream if the body asks for one.
+// speaking answers with a document, or with a stream if the body requests one.
 func speaking(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("X-Request-Id", "req-1")
@@ -42,7 +42,7 @@ func speaking(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, strings.Join(aStream, ""))
 }
 
-// got is what a client sees.
+// got is what a client receives.
 type got struct {
 	status int
 	header http.Header
@@ -50,7 +50,7 @@ type got struct {
 	err    error // of connecting, or of reading the body
 }
 
-// suffer asks for a named chaos.
+// suffer makes a request with a named fault.
 func suffer(t *testing.T, next http.HandlerFunc, name, path string, stream bool) got {
 	t.Helper()
 	server := httptest.NewUnstartedServer(chaos(1, nil, next))
@@ -60,7 +60,7 @@ func suffer(t *testing.T, next http.HandlerFunc, name, path string, stream bool)
 	client := server.Client()
 	client.Timeout = time.Minute
 	if name == "hang" || name == "stall" {
-		client.Timeout = 200 * time.Millisecond // they never end by themselves
+		client.Timeout = 200 * time.Millisecond // these replies never end
 	}
 	r, err := http.NewRequest(http.MethodPost, server.URL+path, strings.NewReader(fmt.Sprintf(`{"stream":%v}`, stream)))
 	require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestVendorsPutErrorsTheirWay(t *testing.T) {
 	}
 }
 
-// TestErrorsAmidAStream: each wire tells an error in its own kind of frame.
+// TestErrorsAmidAStream checks that each API reports an error in its own kind of frame.
 func TestErrorsAmidAStream(t *testing.T) {
 	for path, want := range map[string][2]string{
 		"/v1/chat/completions": {"data: {\"error\":"},
@@ -246,7 +246,8 @@ func TestErrorsAmidAStream(t *testing.T) {
 	require.Equal(t, string(slices.Concat(one, one)), suffer(t, binary, "no-finish", "/model/m/converse-stream", true).body)
 }
 
-// TestAFailedReplyStaysAsItIs: what the model refuses by itself is not touched.
+// TestAFailedReplyStaysAsItIs checks that a fault does not change a refusal of the
+// server.
 func TestAFailedReplyStaysAsItIs(t *testing.T) {
 	for _, name := range []string{"cut-body", "gzip", "slow-drip", "no-choices"} {
 		w := post(t, Handler(Config{}), "/v1/chat/completions", `{"model":"nobody","messages":[{"role":"user","content":"x"}]}`, ChaosHeader, name)
@@ -299,8 +300,8 @@ func TestParseChaos(t *testing.T) {
 	}
 }
 
-// TestChaosIsDrawn: at about the rate asked for, and always the same for the
-// same request under the same seed.
+// TestChaosIsDrawn checks that faults occur at about the configured rate, and always
+// the same for the same request and seed.
 func TestChaosIsDrawn(t *testing.T) {
 	hits := func(seed int64) string {
 		h := Handler(Config{Seed: seed, Chaos: "unauthorized=0.25"})

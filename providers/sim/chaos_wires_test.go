@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suffered asks a wire for a stream of text and a call, with a chaos or without.
+// suffered requests a stream of text and a call, with or without a fault.
 func suffered(t *testing.T, g wireClient, name string) (*httptest.ResponseRecorder, [][]byte) {
 	t.Helper()
 	a := asked{model: Probe, stream: true, turns: []utterance{user("say Let me see what there is to see.\ncall get {\"a\":\"b c\"}")}}
@@ -27,7 +27,8 @@ func suffered(t *testing.T, g wireClient, name string) (*httptest.ResponseRecord
 	return w, c.frames()
 }
 
-// TestChaosOnEveryWire: each wire's stream misbehaves as Does says, and in nothing else.
+// TestChaosOnEveryWire checks that the stream of each API has the fault that Does
+// describes, and no other.
 func TestChaosOnEveryWire(t *testing.T) {
 	whole := func(frames [][]byte) string { return string(slices.Concat(frames...)) }
 	for _, g := range wireClients() {
@@ -93,7 +94,8 @@ func TestChaosOnEveryWire(t *testing.T) {
 	}
 }
 
-// TestFillersMeanNothing: without them the stream is the calm one.
+// TestFillersMeanNothing checks that without the fillers, the stream equals the one
+// without a fault.
 func TestFillersMeanNothing(t *testing.T) {
 	for _, g := range wireClients() {
 		if strings.Contains(g.name, " ") {
@@ -116,8 +118,8 @@ func TestFillersMeanNothing(t *testing.T) {
 	}
 }
 
-// TestTheSameRequestFaresTheSame: what is drawn depends on the seed and the
-// request alone.
+// TestTheSameRequestFaresTheSame checks that the drawn fault depends only on the seed
+// and the request.
 func TestTheSameRequestFaresTheSame(t *testing.T) {
 	chaotic := func(seed int64, id string) string {
 		g := wireClients()[0]

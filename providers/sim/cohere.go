@@ -58,15 +58,13 @@ type coherePart struct {
 
 func decodeCohere(_ *http.Request, body []byte) modelRequest {
 	r := parse[cohereRequest](body)
-	name := foreign(body, "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history")
-	reject(name != "", http.StatusUnprocessableEntity, "", "", "unknown field: parameter '%s' is not a valid field", name)
+	refuseForeign(body, 422, "", "unknown field: parameter '%s' is not a valid field", "stop", "n", "max_output_tokens", "parallel_tool_calls", "message", "chat_history")
 	refuseIf(r.Model == "", "model", "invalid request: model is required")
 	refuseIf(len(r.Messages) == 0, "messages", "invalid request: messages must be at least 1 item long")
 	refuseIf(r.MaxTokens != nil && *r.MaxTokens < 1, "max_tokens", "invalid request: max_tokens must be greater than 0")
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 1), "temperature", "invalid request: temperature must be between 0 and 1.0 inclusive")
 	refuseIf(len(r.StopSequences) > 5, "stop_sequences", "invalid request: at most 5 stop_sequences are supported")
-	q := modelRequest{model: r.Model, temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
-	q.maxTokens = value(r.MaxTokens)
+	q := modelRequest{model: r.Model, maxTokens: value(r.MaxTokens), temperature: r.Temperature, seed: r.Seed, stop: r.StopSequences, stream: r.Stream}
 	for i, m := range r.Messages {
 		m.into(&q, i)
 	}
@@ -78,7 +76,6 @@ func decodeCohere(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// into adds a message to the request.
 func (m cohereMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 	refuseIf(!m.Content.given && (!out.own || len(m.ToolCalls) == 0), "messages", "invalid request: messages[%d].content is required", i)
@@ -89,7 +86,7 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 		case p.Type == "thinking" && p.Thinking != nil && out.own:
 		case p.Type == "document" && p.Document != nil && m.Role == "tool":
 			text := string(p.Document.Data)
-			_ = json.Unmarshal(p.Document.Data, &text) // or it is an object, as it stands
+			_ = json.Unmarshal(p.Document.Data, &text) // otherwise it is an object and stays unchanged
 			out.text += text
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
 			picture, ok := pictureAt(p.ImageURL.URL)
@@ -103,8 +100,7 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 	case "user":
 	case "assistant":
 		for _, c := range m.ToolCalls {
-			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "",
-				"messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
+			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "", "messages", "invalid request: messages[%d].tool_calls: an id, the type 'function' and the name of a function are required", i)
 			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
@@ -119,11 +115,9 @@ func (m cohereMessage) into(q *modelRequest, i int) {
 	q.messages = append(q.messages, out)
 }
 
-// offer reads the tools and which of them may be called.
 func (r cohereRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		refuseIf(t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters),
-			"tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
+		refuseIf(t.Type != "function" || !functionName.MatchString(t.Function.Name) || given(t.Function.Parameters) && !describesObject(t.Function.Parameters), "tools", "invalid request: tools[%d]: a function with a name of letters, digits, underscores and dashes and with parameters of type object is required", i)
 		refuseIf(slices.Contains(q.tools, t.Function.Name), "tools", "invalid request: duplicate tool name '%s'", t.Function.Name)
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
@@ -142,7 +136,6 @@ func (r cohereRequest) offer(q *modelRequest) {
 	}
 }
 
-// form reads what a request demands of the form of the text.
 func (r cohereRequest) form(q *modelRequest) {
 	f := r.ResponseFmt
 	switch {
@@ -165,17 +158,8 @@ func (r cohereRequest) form(q *modelRequest) {
 	q.bind(formatSchema)
 }
 
-// cohereFinish is why it ended.
 func (c completion) cohereFinish() string {
-	switch {
-	case c.cut:
-		return "MAX_TOKENS"
-	case c.stopped != "":
-		return "STOP_SEQUENCE"
-	case len(c.calls) > 0:
-		return "TOOL_CALL"
-	}
-	return "COMPLETE"
+	return c.ended("MAX_TOKENS", "STOP_SEQUENCE", "COMPLETE", "TOOL_CALL", "COMPLETE")
 }
 
 // cohereUsage counts what came from a cache as part of the input.

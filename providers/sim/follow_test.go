@@ -126,8 +126,9 @@ func followers(t *testing.T, candidates ...goldens.Candidate) map[string]map[str
 	return out
 }
 
-// TestOracleSolves: the model without slips solves what its playbook solves, in every
-// protocol and on every wire. A plan has no user to ask, and a step of one cannot give up.
+// TestOracleSolves checks that the model without slips solves what its playbook solves,
+// with every strategy and API. A plan has no user to ask, and a step of a plan cannot
+// give up.
 func TestOracleSolves(t *testing.T) {
 	var candidates []goldens.Candidate
 	for _, wire := range []string{"sim-openai", "sim-responses", "sim-anthropic", "sim-gemini", "sim-bedrock", "sim-ollama", "sim-cohere", "sim-tgi"} {
@@ -149,7 +150,7 @@ func TestOracleSolves(t *testing.T) {
 	}
 }
 
-// TestNopSolvesNothing in any protocol.
+// TestNopSolvesNothing checks this for every strategy.
 func TestNopSolvesNothing(t *testing.T) {
 	for candidate, episodes := range followers(t, goldens.Candidate{Name: "contract", Provider: "sim-openai", Model: "sim-nop"}, goldens.Candidate{Name: "tools", Agent: "tools", Provider: "sim-openai", Model: "sim-nop"},
 		goldens.Candidate{Name: "plan", Agent: "plan", Provider: "sim-openai", Model: "sim-nop"}) {

@@ -19,8 +19,8 @@ const (
 	asForcedTool = `,"tools":[{"type":"function","function":{"name":"turn","parameters":` + looseSchema + `}}],"tool_choice":{"type":"function","function":{"name":"turn"}}`
 )
 
-// saidIn is what a model says to a prompt in a mode of the OpenAI wire, and why
-// it stopped.
+// saidIn returns the reply of a model to a prompt in a mode of OpenAI's API, and why it
+// stopped.
 func saidIn(t testing.TB, h http.Handler, model, user, mode, id string) reply {
 	t.Helper()
 	w := post(t, h, "/v1/chat/completions", openAIBody(t, model, user, `,"max_tokens":400`+mode), "X-Client-Request-Id", id)
@@ -126,10 +126,9 @@ func TestFormatsRefused(t *testing.T) {
 	}
 	messages := map[string][2]string{
 		"json object":           {`"output_config":{"format":{"type":"json_object"}}`, "json_schema"},
-		"no format":             {`"output_config":{"effort":"low"}`, "format"},
 		"no schema":             {`"output_config":{"format":{"type":"json_schema"}}`, "object"},
 		"open":                  {`"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}}`, "additionalProperties"},
-		"a server's tool":       {`"tools":[{"type":"web_search_20250305","name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "custom"},
+		"a server's tool":       {`"tools":[{"type":"web_search_20250305","name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "not found"},
 		"no input schema":       {`"tools":[{"name":"a"}],"tool_choice":{"type":"tool","name":"a"}`, "input_schema"},
 		"tools of another form": {`"tools":{"a":1},"tool_choice":{"type":"tool","name":"a"}`, "'tools'"},
 		"choice without a tool": {`"tool_choice":{"type":"any"}`, "while providing tools"},

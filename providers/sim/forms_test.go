@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// saidTo is the text of a reply to a request as it stands.
+// saidTo returns the text of the reply to an unchanged request.
 func saidTo(t testing.TB, g wireClient, path, body string) heard {
 	t.Helper()
 	w := post(t, Handler(Config{}), path, body, g.header...)
@@ -18,8 +18,8 @@ func saidTo(t testing.TB, g wireClient, path, body string) heard {
 	return g.whole(t, w.Body.Bytes())
 }
 
-// TestOtherFormsOfRequests: what each wire takes besides what the small clients
-// of these tests send.
+// TestOtherFormsOfRequests sends what each API accepts in addition to the requests of
+// the minimal clients of these tests.
 func TestOtherFormsOfRequests(t *testing.T) {
 	const chatCall = `{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	const settled = "max_tokens=9 temperature=0.5 seed=7 "
@@ -88,15 +88,15 @@ func TestOtherFormsOfRequests(t *testing.T) {
 		t.Run(c.wire+"/"+c.name, func(t *testing.T) {
 			got := saidTo(t, g[c.wire], c.path, c.body).text
 			if strings.HasPrefix(c.want, "max_tokens=9 ") {
-				c.want = c.want[:min(len(c.want), 36)] // nine tokens are said
+				c.want = c.want[:min(len(c.want), 36)] // the limit is nine tokens
 			}
 			require.True(t, strings.HasPrefix(got, c.want), got)
 		})
 	}
 }
 
-// TestFrameBytes: the bytes of the message that the documentation of the format
-// gives no more than the parts of, worked out by hand.
+// TestFrameBytes: the documentation of the format describes the parts of this message
+// only; the bytes are computed by hand.
 func TestFrameBytes(t *testing.T) {
 	got := awsFrame([]byte("{}"), [2]string{"a", "bc"})
 	require.Equal(t, "00000019"+"00000007", hex.EncodeToString(got[:8]), "25 bytes, 7 of them headers")
@@ -118,8 +118,8 @@ func TestIDsOfCallsDiffer(t *testing.T) {
 	}
 }
 
-// FuzzProbe: whatever it is told, each wire's reply can be read, whole and as a
-// stream, and both say the same.
+// FuzzProbe checks that for any input, the reply of each API can be read as a whole and
+// as a stream, and that both are equal.
 func FuzzProbe(f *testing.F) {
 	for _, said := range []string{"say a", strange, "think a\nsay b\ncall get {\"a\":1}\ncall get [", "refuse a\nsay b", "fill 30", "cached 9 9", "cached 99999999999999999999 1", "say \"\\ud800\"", "then\n", "call", "settings\nsystem\ndescribe\nresults"} {
 		for i := range wireClients() {
@@ -143,7 +143,7 @@ func FuzzProbe(f *testing.F) {
 		a.stream = true
 		streamed := g.do(t, h, a)
 		require.Len(t, streamed.calls, len(whole.calls))
-		whole.calls, streamed.calls = nil, nil // cut arguments are an empty object on some wires
+		whole.calls, streamed.calls = nil, nil // some APIs turn cut arguments into an empty object
 		require.Equal(t, fmt.Sprint(whole), fmt.Sprint(streamed))
 	})
 }

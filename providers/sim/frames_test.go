@@ -16,8 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// TestWhatTheWiresSay shows every wire's request, whole reply, stream and error
-// as they are; testdata/wires holds them.
+// TestWhatTheWiresSay compares the request, complete reply, stream and error of every
+// API with testdata/wires.
 func TestWhatTheWiresSay(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	for _, g := range wireClients() {
@@ -71,7 +71,7 @@ func TestPiecesMakeTheText(t *testing.T) {
 	require.NotEqual(t, drawsFor(1, Probe, "", nil).pieces(strings.Repeat("a b ", 50)), drawsFor(2, Probe, "", nil).pieces(strings.Repeat("a b ", 50)))
 }
 
-// TestStreamsAreRepeatable: the same request gets the same frames.
+// TestStreamsAreRepeatable checks that the same request gets the same frames.
 func TestStreamsAreRepeatable(t *testing.T) {
 	each(t, func(t *testing.T, g wireClient, stream bool) {
 		a := asked{stream: stream, turns: []utterance{user("think a b c\nfill 50")}}
@@ -84,8 +84,8 @@ func TestStreamsAreRepeatable(t *testing.T) {
 	})
 }
 
-// TestFramesComeOneByOne: with a latency, the first frame is there long before
-// the last, and a stream ends when its client leaves.
+// TestFramesComeOneByOne checks that with a latency, the first frame arrives long
+// before the last, and that a stream ends when its client disconnects.
 func TestFramesComeOneByOne(t *testing.T) {
 	s, err := Start(context.Background(), "", Config{Seed: 1, Latency: 1})
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestFramesComeOneByOne(t *testing.T) {
 	require.NoError(t, gone.Body.Close())
 }
 
-// TestGeminiListStream: without alt=sse a stream is one JSON list.
+// TestGeminiListStream checks that without alt=sse a stream is one JSON list.
 func TestGeminiListStream(t *testing.T) {
 	w := post(t, Handler(Config{}), "/v1beta/models/sim-probe:streamGenerateContent", `{"contents":[{"parts":[{"text":"say one two three four five"}]}]}`)
 	require.Equal(t, "application/json; charset=UTF-8", w.Header().Get("Content-Type"))
@@ -134,7 +134,7 @@ func TestGeminiListStream(t *testing.T) {
 	require.Equal(t, "one two three four five", said)
 }
 
-// TestUsageOfAStreamIsAskedFor: Chat Completions tells it on demand alone, and
+// TestUsageOfAStreamIsAskedFor: Chat Completions sends the usage only on request, and
 // Ollama streams by default.
 func TestUsageOfAStreamIsAskedFor(t *testing.T) {
 	h := Handler(Config{})
@@ -151,7 +151,8 @@ func TestUsageOfAStreamIsAskedFor(t *testing.T) {
 	require.Equal(t, map[string]any{"generated_text": unknown}, parsed(t, w.Body.Bytes()), "details only if asked for")
 }
 
-// TestSignedReasoningComesBack: what a wire signed it takes back as it was.
+// TestSignedReasoningComesBack checks that each API accepts its own signed reasoning
+// again, unchanged.
 func TestSignedReasoningComesBack(t *testing.T) {
 	h := Handler(Config{})
 	for signed, want := range map[string]int{signature("a"): 200, signature("b"): 400} {

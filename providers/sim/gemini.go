@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
 // gemini is the generateContent wire, of the Gemini API and of Vertex AI.
@@ -78,15 +79,18 @@ var (
 
 func decodeGemini(req *http.Request, body []byte) modelRequest {
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
-	reject(method != "generateContent" && method != "streamGenerateContent", http.StatusNotFound, "unknown_url", "", "Requested entity was not found: method %s", clip.Runes(method, 40))
+	methods := []string{"generateContent", "streamGenerateContent", "countTokens"}
+	reject(!slices.Contains(methods, method), http.StatusNotFound, "unknown_url", "", "Requested entity was not found: method %s", clip.Runes(method, 40))
+	if whole := parse[struct{ GenerateContentRequest json.RawMessage }](body).GenerateContentRequest; given(whole) { // of countTokens
+		body = whole
+	}
 	r := parse[geminiRequest](body)
 	checkGemini(body, r)
 	g := r.GenerationConfig
-	q := modelRequest{model: model, temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent"}
+	q := modelRequest{model: model, maxTokens: value(g.MaxOutputTokens), temperature: g.Temperature, seed: g.Seed, stop: g.StopSequences, stream: method == "streamGenerateContent", counted: method == "countTokens"}
 	if q.extras = q.stream && req.URL.Query().Get("alt") != "sse"; q.extras {
 		q.media = "application/json; charset=UTF-8"
 	}
-	q.maxTokens = value(g.MaxOutputTokens)
 	if r.SystemInstruction != nil {
 		var system utterance
 		r.SystemInstruction.into(&system)
@@ -124,19 +128,14 @@ func checkGemini(body []byte, r geminiRequest) {
 	only(config, geminiConfig, " at 'generation_config'")
 	g := r.GenerationConfig
 	refuseIf(len(r.Contents) == 0, "", "* GenerateContentRequest.contents: contents is not specified\n")
-	refuseIf(g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2),
-		"", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
-	refuseIf(g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1,
-		"", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
+	refuseIf(g.Temperature != nil && (*g.Temperature < 0 || *g.Temperature > 2), "", "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n")
+	refuseIf(g.MaxOutputTokens != nil && *g.MaxOutputTokens < 1, "", "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n")
 	refuseIf(g.CandidateCount != nil && *g.CandidateCount != 1, "", "Only one candidate can be specified in the simulation")
 	refuseIf(len(g.StopSequences) > 5, "", "The number of stop sequences must be at most 5.")
-	refuseIf(g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)),
-		"", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
-	refuseIf(g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain",
-		"", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
+	refuseIf(g.ResponseMimeType != "application/json" && (given(g.ResponseSchema) || given(g.ResponseJSONSchema)), "", "Function calling config or response schema: response_mime_type application/json is required with a response schema")
+	refuseIf(g.ResponseMimeType != "" && g.ResponseMimeType != "application/json" && g.ResponseMimeType != "text/plain", "", "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, `application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n")
 }
 
-// into adds parts to a message.
 func (c geminiContent) into(m *utterance) {
 	refuseIf(len(c.Parts) == 0, "", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", m.at)
 	for j, p := range c.Parts {
@@ -146,8 +145,7 @@ func (c geminiContent) into(m *utterance) {
 			m.text += *p.Text
 		case p.InlineData != nil:
 			picture, ok := pictureOf(p.InlineData.MimeType, p.InlineData.Data)
-			refuseIf(!ok || p.InlineData.MimeType == "",
-				"", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
+			refuseIf(!ok || p.InlineData.MimeType == "", "", "Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting")
 			m.images = append(m.images, picture)
 		case p.FileData != nil:
 			m.images = append(m.images, picture{url: p.FileData.FileURI})
@@ -161,28 +159,20 @@ func (c geminiContent) into(m *utterance) {
 	}
 }
 
-// result reads a response: by the documentation its output or error, or else
-// the whole of it.
+// result reads a response: by the documentation its output or error, or else the whole of it.
 func (p geminiPart) result() result {
-	r := result{id: p.FunctionResponse.ID, name: p.FunctionResponse.Name, text: string(p.FunctionResponse.Response)}
+	f := p.FunctionResponse
+	r := result{id: f.ID, name: f.Name, text: string(f.Response)}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(p.FunctionResponse.Response, &members) != nil {
-		return r
-	}
-	for _, name := range []string{"output", "result", "error"} {
-		raw, ok := members[name]
-		if !ok || len(members) != 1 {
-			continue
-		}
-		r.failed = name == "error"
-		if r.text = string(raw); strings.HasPrefix(r.text, `"`) {
-			_ = json.Unmarshal(raw, &r.text) // is a string
+	_ = json.Unmarshal(f.Response, &members) // what is no object has none
+	for name, raw := range members {
+		if len(members) == 1 && (name == "output" || name == "result" || name == "error") {
+			r.text, r.failed = model.TextOf(string(raw)), name == "error"
 		}
 	}
 	return r
 }
 
-// offer reads the tools and which of them may be called.
 func (r geminiRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
 		for j, d := range t.FunctionDeclarations {
@@ -244,8 +234,7 @@ func (c completion) geminiReply(parts []obj, last bool) obj {
 	return obj{"candidates": []obj{candidate}, "usageMetadata": usage, "modelVersion": c.served, "responseId": c.draws.id("sim")}
 }
 
-// geminiCalls are the parts of the calls. The first is signed if there were
-// thoughts.
+// geminiCalls are the parts of the calls. The first is signed if there were thoughts.
 func (c completion) geminiCalls() []obj {
 	var parts []obj
 	for i, t := range c.identify("sim") {
@@ -258,7 +247,10 @@ func (c completion) geminiCalls() []obj {
 	return parts
 }
 
-func encodeGemini(_ modelRequest, c completion) any {
+func encodeGemini(q modelRequest, c completion) any {
+	if q.counted {
+		return obj{"totalTokens": c.in, "promptTokensDetails": []obj{{"modality": "TEXT", "tokenCount": c.in}}}
+	}
 	var parts []obj
 	if c.reasoning != "" {
 		parts = append(parts, obj{"text": c.reasoning, "thought": true})

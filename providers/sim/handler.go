@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,8 +17,7 @@ import (
 
 const maxBody = 8 << 20 // bytes of a request body
 
-// service answers requests. What later requests refer to by id it remembers, within
-// bounds.
+// service answers requests. What later requests refer to by id it remembers, within bounds.
 type service struct {
 	cfg Config
 
@@ -48,7 +48,6 @@ func invalid(param, format string, args ...any) *failure {
 // refuse ends the reading of a request that is not valid.
 func refuse(param, format string, args ...any) { panic(invalid(param, format, args...)) }
 
-// refuseIf refuses under a condition.
 func refuseIf(wrong bool, param, format string, args ...any) {
 	if wrong {
 		refuse(param, format, args...)
@@ -67,7 +66,9 @@ func tooLarge() *failure {
 	return &failure{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: fmt.Sprintf("The request body exceeds %d bytes.", maxBody)}
 }
 
-// wire is one request and reply format.
+// wire is one request and reply format. In the types of their requests, check looks at what
+// needs no reading, into adds a part to what it is a part of, offer reads the tools and which
+// of them may be called, and form what is demanded of the form of the text.
 type wire struct {
 	name      string
 	requestID string // name of the header that carries the reply's request id; empty if none does
@@ -125,11 +126,14 @@ func newMux(s *service) http.Handler {
 	mux := http.NewServeMux()
 	seen := map[string]bool{}
 	handle := func(method, path string, serve http.HandlerFunc) {
-		mux.HandleFunc(method+" "+path, serve)
-		if !seen[path] {
-			mux.HandleFunc(path, notAllowed)
+		// The base address that a client is given may lack the version.
+		for _, path := range slices.Compact([]string{path, strings.Replace(path, "/v1/", "/", 1)}) {
+			mux.HandleFunc(method+" "+path, serve)
+			if !seen[path] {
+				mux.HandleFunc(path, notAllowed)
+			}
+			seen[path] = true
 		}
-		seen[path] = true
 	}
 	for _, r := range routes {
 		handle(http.MethodPost, r.path, s.serve(r.wire))
@@ -140,17 +144,22 @@ func newMux(s *service) http.Handler {
 	handle(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		f := &failure{status: http.StatusNotFound, code: "unknown_url", message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)}
-		wireOf(r).refuse(w, f, drawsFor(s.cfg.Seed, "", "", []byte(r.URL.Path)))
-	})
+	mux.HandleFunc("/", refusing(http.StatusNotFound, "unknown_url", "Invalid URL (%s %s)"))
 	return mux
 }
 
 // notAllowed refuses the method of a request whose address is known.
-func notAllowed(w http.ResponseWriter, r *http.Request) {
-	f := &failure{status: http.StatusMethodNotAllowed, code: "method_not_allowed", message: fmt.Sprintf("Not allowed: %s %s", r.Method, r.URL.Path)}
-	wireOf(r).refuse(w, f, drawsFor(0, "", "", []byte(r.URL.Path)))
+var notAllowed = refusing(http.StatusMethodNotAllowed, "method_not_allowed", "Not allowed: %s %s")
+
+// refusing refuses every request but HEAD, by which clients look whether there is a server.
+func refusing(status int, code, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			return
+		}
+		f := &failure{status: status, code: code, message: fmt.Sprintf(message, r.Method, r.URL.Path)}
+		wireOf(r).refuse(w, f, drawsFor(0, "", "", []byte(r.URL.Path)))
+	}
 }
 
 // wireOf is the wire of a request; of one that no route takes, the likely one.
@@ -160,7 +169,7 @@ func wireOf(r *http.Request) wire {
 		prefix string
 		wire   wire
 	}{
-		{"/v1/messages", anthropic}, {"/v1/responses", responses}, {"/v1beta", gemini}, {"/v1/models/", gemini}, {"/v1/projects/", gemini},
+		{"/v1/messages", anthropic}, {"/messages", anthropic}, {"/v1/responses", responses}, {"/responses", responses}, {"/v1beta", gemini}, {"/v1/models/", gemini}, {"/v1/projects/", gemini},
 		{"/model/", bedrock}, {"/api/", ollama}, {"/v2/", cohere}, {"/models/", tgi}, {"/generate", tgi},
 	} {
 		if strings.HasPrefix(path, p.prefix) {
@@ -178,7 +187,6 @@ func (wr wire) vendor() string {
 	return wr.name
 }
 
-// serve answers one wire's requests.
 func (s *service) serve(wr wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		clientID := r.Header.Get("X-Client-Request-Id")
@@ -200,7 +208,6 @@ func (s *service) serve(wr wire) http.HandlerFunc {
 	}
 }
 
-// ask reads a request and asks the model.
 func (s *service) ask(wr wire, r *http.Request, body []byte) (q modelRequest, c completion, f *failure) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -248,7 +255,6 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest
 	writeJSON(w, http.StatusOK, wr.encode(q, c))
 }
 
-// complete asks the model.
 func (s *service) complete(q modelRequest) completion {
 	p, ok := profileFor(q.model)
 	if !ok {
@@ -272,7 +278,6 @@ func (s *service) complete(q modelRequest) completion {
 	return c
 }
 
-// refuse writes an error in the wire's shape.
 func (wr wire) refuse(w http.ResponseWriter, f *failure, d draws) {
 	id := d.id("req_sim")
 	if wr.requestID != "" {

@@ -13,7 +13,7 @@ func TestPicturesAreReallyDecoded(t *testing.T) {
 	for _, c := range []struct {
 		name, media string
 		data        []byte
-		want        string // empty if it is none
+		want        string // empty if the data is not an image
 	}{
 		{"png", "image/png", testPNG(t, 2, 3).data, "image/png 2x3, "},
 		{"jpeg", "image/jpeg", testJPEG(t, 4, 5).data, "image/jpeg 4x5, "},

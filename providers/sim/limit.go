@@ -20,8 +20,7 @@ type rates struct{ rpm, tpm, burst float64 }
 // maxRate bounds each of them.
 const maxRate = 1e9
 
-// parseLimit reads "rpm=N,tpm=N,burst=N" in any order. Without burst there are a
-// minute's worth of requests.
+// parseLimit reads "rpm=N,tpm=N,burst=N" in any order. Without burst there are a minute's worth of requests.
 func parseLimit(spec string) (r rates, err error) {
 	if strings.TrimSpace(spec) == "" {
 		return r, nil
@@ -74,9 +73,8 @@ func (l *tokenBucket) until(n float64) time.Duration {
 // account is the limits of one vendor.
 type account struct{ requests, tokens tokenBucket }
 
-// limiter refuses requests to models that come too fast, and says in the headers of
-// every reply what is left, as each vendor does it. Every vendor counts by itself, and
-// all keys together.
+// limiter refuses requests to models that come too fast, and says in the headers of every reply what is left,
+// as each vendor does it. Every vendor counts by itself, and all keys together.
 type limiter struct {
 	rates rates
 	now   func() time.Time
@@ -128,8 +126,7 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.next.ServeHTTP(w, r)
 }
 
-// outputAsked is the most output that a request to OpenAI allows: it counts against
-// the limit in advance.
+// outputAsked is the most output that a request to OpenAI allows: it counts against the limit in advance.
 func outputAsked(body []byte) float64 {
 	var asked struct {
 		MaxTokens           float64 `json:"max_tokens"`
@@ -140,8 +137,7 @@ func outputAsked(body []byte) float64 {
 	return max(0, asked.MaxTokens, asked.MaxCompletionTokens, asked.MaxOutputTokens)
 }
 
-// take takes a request, or returns how long it takes until there is room for it. The
-// account is a copy.
+// take takes a request, or returns how long it takes until there is room for it. The account is a copy.
 func (l *limiter) take(vendor string, tokens float64, now time.Time) (account, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +159,7 @@ func (l *limiter) take(vendor string, tokens float64, now time.Time) (account, t
 	return *a, wait
 }
 
-// state writes the headers that every reply has. Gemini's and those of other vendors
-// have none.
+// state writes the headers that every reply has. Gemini's and those of other vendors have none.
 func (a account) state(h http.Header, vendor string, now time.Time) {
 	set := func(l tokenBucket, header, at string) { // header has a gap for what it tells
 		if l.size > 0 {

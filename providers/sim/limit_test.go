@@ -25,7 +25,7 @@ func newLimited(t *testing.T, limit string) *limited {
 	return s
 }
 
-// post sends a request and returns status, the headers named and the body.
+// post sends a request and returns the status, the named headers and the body.
 func (s *limited) post(path, body string, names ...string) (int, []string, string) {
 	s.t.Helper()
 	w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))

@@ -1,7 +1,11 @@
 package sim
 
 import (
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +24,7 @@ var listings = []struct {
 	{http.MethodGet, "/v1/models/{call}", showModel},
 	{http.MethodGet, "/v1beta/models", listModels},
 	{http.MethodGet, "/v1beta/models/{call}", showModel},
+	{http.MethodPost, "/v1/embeddings", embed},
 	{http.MethodGet, "/api/tags", listOllama},
 	{http.MethodPost, "/api/show", showOllama},
 	{http.MethodGet, "/api/version", func(w http.ResponseWriter, _ *http.Request) {
@@ -27,10 +32,8 @@ var listings = []struct {
 	}},
 }
 
-// allProfiles are the models and the probe.
 func allProfiles() []model.Profile { return append(slices.Clone(model.Profiles), probe) }
 
-// profileFor finds a model by its name or its served name.
 func profileFor(name string) (p model.Profile, ok bool) {
 	for _, p := range allProfiles() {
 		if name == p.Name || name == p.Served {
@@ -43,13 +46,11 @@ func profileFor(name string) (p model.Profile, ok bool) {
 // modelDate is the date of all models. It depends on no clock.
 func modelDate() time.Time { return time.Unix(draws{}.created(), 0).UTC() }
 
-// unknownModel refuses a name.
 func unknownModel(name string) *failure {
 	return &failure{status: http.StatusNotFound, code: "model_not_found", model: clip.Runes(name, 100),
 		message: "The model `" + clip.Runes(name, 100) + "` does not exist or you do not have access to it."}
 }
 
-// refuseModel refuses a name in a wire's shape.
 func refuseModel(w http.ResponseWriter, wr wire, name string) {
 	wr.refuse(w, unknownModel(name), drawsFor(0, "", "", []byte(name)))
 }
@@ -62,9 +63,8 @@ func anthropicModel(p model.Profile) obj {
 	return obj{"type": "model", "id": p.Name, "display_name": p.Name, "created_at": modelDate().Format(time.RFC3339)}
 }
 
-// family is the wire of those who ask for models at an address, and the shape that it
-// gives them. OpenAI's list and Anthropic's have one address, but only Anthropic's clients
-// send a version.
+// family is the wire of those who ask for models at an address, and the shape that it gives them. OpenAI's
+// list and Anthropic's have one address, but only Anthropic's clients send a version.
 func family(r *http.Request) (wire, func(model.Profile) obj) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/v1beta"):
@@ -151,4 +151,40 @@ func showOllama(w http.ResponseWriter, r *http.Request) {
 			"capabilities": capabilities, "modified_at": modelDate().Format(time.RFC3339),
 		})
 	}
+}
+
+// embed answers with vectors of length 1 that depend on the text alone. Any name of a model will do.
+func embed(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model      string
+		Input      json.RawMessage
+		Dimensions int
+		Format     string `json:"encoding_format"`
+	}
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked)
+	if err != nil || !given(asked.Input) || asked.Dimensions < 0 || asked.Dimensions > 4096 {
+		openAI.refuse(w, invalid("input", "Invalid 'input': texts are required, and at most 4096 'dimensions'."), draws{})
+		return
+	}
+	var inputs []json.RawMessage
+	if json.Unmarshal(asked.Input, &inputs) != nil || len(inputs) == 0 || !strings.ContainsAny(string(inputs[0][:1]), `"[`) { // one text, or the tokens of one
+		inputs = []json.RawMessage{asked.Input}
+	}
+	used, data := 0, []obj{}
+	for i, input := range inputs {
+		random := rand.New(rand.NewChaCha8(drawsFor(0, "embedding", "", input).digest))
+		numbers, square := make([]float64, cmp.Or(asked.Dimensions, 256)), 0.0
+		for j := range numbers {
+			numbers[j] = random.NormFloat64()
+			square += numbers[j] * numbers[j]
+		}
+		var packed []byte
+		for j := range numbers {
+			numbers[j] /= math.Sqrt(square)
+			packed = binary.LittleEndian.AppendUint32(packed, math.Float32bits(float32(numbers[j])))
+		}
+		used += model.Tokens(string(input))
+		data = append(data, obj{"object": "embedding", "index": i, "embedding": map[bool]any{true: packed, false: numbers}[asked.Format == "base64"]})
+	}
+	writeJSON(w, http.StatusOK, obj{"object": "list", "model": asked.Model, "data": data, "usage": obj{"prompt_tokens": used, "total_tokens": used}})
 }

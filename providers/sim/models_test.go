@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// get asks the handler without a body.
+// get makes a request to the handler without a body.
 func get(t *testing.T, h http.Handler, path string, header ...string) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -23,7 +23,7 @@ func get(t *testing.T, h http.Handler, path string, header ...string) (int, map[
 	return w.Code, m
 }
 
-// Every list has every model, under a name that the list's wire accepts.
+// Every list has every model, under a name that its API accepts.
 func TestModelLists(t *testing.T) {
 	h := Handler(Config{})
 	anthropicHeader := []string{"Anthropic-Version", "2023-06-01"}

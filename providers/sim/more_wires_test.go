@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dataOf are the payloads of a stream of server-sent events.
+// dataOf returns the payloads of a stream of server-sent events.
 func dataOf(t *testing.T, body string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
@@ -74,7 +74,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// InvokeModel answers as Messages does, and streams in binary frames.
+// InvokeModel answers like Messages, and streams in binary frames.
 func TestInvokeModel(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	rest := `"max_tokens":500,"system":"Be brief.",` + claudeGet + `"messages":[{"role":"user","content":"think Hm.\nsystem\ncall get {\"a\":1}"}]}`
@@ -119,7 +119,8 @@ func TestInvokeModel(t *testing.T) {
 	}
 }
 
-// Bedrock names the exception of a status, and the AWS SDK makes its class of it.
+// Bedrock names the exception of a status, from which the AWS SDK makes its error
+// class.
 func TestBedrockExceptionOfServerError(t *testing.T) {
 	for name, want := range map[string]string{
 		"server-error": "InternalServerException", "overloaded": "ServiceUnavailableException", "rate-limit": "ThrottlingException", "unauthorized": "AccessDeniedException",
@@ -129,7 +130,8 @@ func TestBedrockExceptionOfServerError(t *testing.T) {
 	}
 }
 
-// Mistral's client refuses pieces of a call, and reads the usage from the last chunk.
+// Mistral's client does not accept a call in pieces, and reads the usage from the last
+// chunk.
 func TestMistralStream(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	ask := `{` + probeModel + chatTool + `"stream":true,"messages":[{"role":"user","content":"say Two.\ncall f {\"a\":1}\ncall f {\"b\":2}"}]}`

@@ -9,8 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// ollama is the chat wire of Ollama. It has no choice of tools, and calls need
-// no ids.
+// ollama is the chat wire of Ollama. It has no choice of tools, and calls need no ids.
 var ollama = wire{
 	name:   "ollama",
 	decode: decodeOllama,
@@ -59,8 +58,7 @@ func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	}
 	refuseIf(r.Model == "", "model", "model is required")
 	o := r.Options
-	q := modelRequest{model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
-	q.maxTokens = max(0, value(o.NumPredict))
+	q := modelRequest{maxTokens: max(0, value(o.NumPredict)), model: strings.TrimSuffix(r.Model, ollamaTag), temperature: o.Temperature, seed: o.Seed, stop: o.Stop, stream: r.Stream == nil || *r.Stream}
 	for i, m := range r.Messages {
 		m.into(&q, i)
 	}
@@ -81,7 +79,6 @@ func decodeOllama(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// into adds a message to the request.
 func (m ollamaMessage) into(q *modelRequest, i int) {
 	out := utterance{at: i, text: m.Content, own: m.Role == "assistant"}
 	for _, data := range m.Images {
@@ -118,8 +115,7 @@ func (c completion) ollamaPart(at int, message obj) obj {
 	return obj{"model": c.served, "created_at": made.Format(time.RFC3339Nano), "message": message, "done": false}
 }
 
-// ollamaEnd makes a part the last one. Times are in nanoseconds; they depend on no
-// clock.
+// ollamaEnd makes a part the last one. Times are in nanoseconds; they depend on no clock.
 func (c completion) ollamaEnd(part obj) obj {
 	part["done"], part["done_reason"] = true, "stop"
 	if c.cut {

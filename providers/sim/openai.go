@@ -82,10 +82,8 @@ func decodeOpenAI(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// check looks at what needs no reading.
 func (r openAIRequest) check(body []byte) {
-	name := foreign(body, "max_output_tokens", "stop_sequences", "system", "input", "instructions")
-	refuseIf(name != "", "", "Unrecognized request argument supplied: %s", name)
+	refuseForeign(body, 400, "", "Unrecognized request argument supplied: %s", "max_output_tokens", "stop_sequences", "system", "input", "instructions")
 	refuseIf(r.Model == nil || *r.Model == "", "model", "you must provide a model parameter")
 	refuseIf(len(r.Messages) == 0, "messages", "'messages' must be a non-empty array.")
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")
@@ -94,23 +92,19 @@ func (r openAIRequest) check(body []byte) {
 	refuseIf(len(r.Stop) > 4, "stop", "Invalid 'stop': at most 4 sequences.")
 }
 
-// into adds a message to the request.
 func (m openAIRequestTurn) into(q *modelRequest, i int) {
-	refuseIf(!m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == ""),
-		"messages", "Invalid value for 'messages[%d].content': expected a string.", i)
+	refuseIf(!m.Content.given && (m.Role != "assistant" || len(m.ToolCalls) == 0 && m.Refusal == ""), "messages", "Invalid value for 'messages[%d].content': expected a string.", i)
 	out := utterance{at: i, own: m.Role == "assistant", text: value(m.Content.text)}
 	m.read(&out)
 	switch m.Role {
 	case "user":
 	case "assistant":
 		for j, c := range m.ToolCalls {
-			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "",
-				"messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
+			refuseIf(c.ID == "" || c.Type != "function" || c.Function.Name == "", "messages", "Invalid value for 'messages[%d].tool_calls[%d]': expected an id, the type 'function' and a function with a name.", i, j)
 			out.calls = append(out.calls, invocation{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 		}
 	case "tool":
-		refuseIf(m.ToolCallID == nil,
-			fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
+		refuseIf(m.ToolCallID == nil, fmt.Sprintf("messages.[%d].tool_call_id", i), "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
 		out.results = []result{{id: *m.ToolCallID, text: out.text}}
 		out.text = ""
 	case "system", "developer":
@@ -154,8 +148,7 @@ type schemaFormat struct {
 	Strict *bool           `json:"strict"`
 }
 
-// openAITool is an available function, and with nothing but its name the choice of
-// one.
+// openAITool is an available function, and with nothing but its name the choice of one.
 type openAITool struct {
 	Type     string `json:"type"`
 	Function struct {
@@ -164,16 +157,18 @@ type openAITool struct {
 	} `json:"function"`
 }
 
-// offer reads the tools and which of them may be called.
 func (r openAIRequest) offer(q *modelRequest) {
 	for i, t := range r.Tools {
-		refuseIf(t.Type != "function", fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function'.", clip.Runes(t.Type, 40))
+		if t.Type == "custom" {
+			continue // of text without a schema, which no model here writes
+		}
+		refuseIf(t.Type != "function", fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. Supported values are: 'function' and 'custom'.", clip.Runes(t.Type, 40))
 		checkFunction(fmt.Sprintf("tools[%d].function", i), t.Function.Name, t.Function.Parameters)
 		q.offer(t.Function.Name, t.Function.Parameters)
 	}
 	q.serial = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	switch {
-	case len(q.tools) > 0:
+	case len(r.Tools) > 0:
 	case given(r.ToolChoice):
 		refuse("tool_choice", "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.")
 	case r.ParallelToolCalls != nil:
@@ -188,13 +183,10 @@ func (r openAIRequest) offer(q *modelRequest) {
 	})
 }
 
-// checkFunction checks an available function.
 func checkFunction(at, name string, parameters json.RawMessage) {
 	refuseIf(name == "", at+".name", "Missing required parameter: '%s.name'.", at)
-	refuseIf(!functionName.MatchString(name),
-		at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
-	refuseIf(given(parameters) && !describesObject(parameters),
-		at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
+	refuseIf(!functionName.MatchString(name), at+".name", "Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
+	refuseIf(given(parameters) && !describesObject(parameters), at+".parameters", `Invalid schema for function '%s': schema must be a JSON Schema of 'type: "object"'.`, name)
 }
 
 // choose reads a choice in the words of OpenAI's wires; named reads the name of
@@ -219,7 +211,6 @@ func (q *modelRequest) choose(raw json.RawMessage, named func(json.RawMessage) s
 	}
 }
 
-// form reads what a request demands of the form of the text.
 func (r openAIRequest) form(q *modelRequest) {
 	if !given(r.ResponseFormat) {
 		return
@@ -232,8 +223,7 @@ func (r openAIRequest) form(q *modelRequest) {
 	case "text":
 		return
 	case "json_object":
-		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"),
-			"messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
+		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"), "messages", "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
 	case "json_schema":
 		const param = "response_format.json_schema"
 		refuseIf(format.JSONSchema == nil, param, "Missing required parameter: '%s'.", param)
@@ -249,8 +239,7 @@ func (s schemaFormat) check(at, schemaAt string, strict bool) {
 	open := unclosed(s.Schema, true)
 	refuseIf(s.Name == "", at+".name", "Missing required parameter: '%s.name'.", at)
 	refuseIf(!describesObject(s.Schema), schemaAt, `Invalid schema for response_format '%s': schema must be a JSON Schema of 'type: "object"'.`, clip.Runes(s.Name, 64))
-	refuseIf(strict && open != "",
-		schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(open, 80))
+	refuseIf(strict && open != "", schemaAt, "Invalid schema for response_format '%s': In context=%s, 'additionalProperties' is required to be supplied and to be false, and 'required' to include every key in properties.", clip.Runes(s.Name, 64), clip.Runes(open, 80))
 }
 
 // openAIToolCall is a call that a model made earlier; its arguments are text.

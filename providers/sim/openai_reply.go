@@ -155,7 +155,6 @@ func streamMistral(q modelRequest, c completion) [][]byte {
 // The prompt counts as the user's message; there are no tools.
 var completions = openAI.with(decodeCompletions, encodeCompletions, streamCompletions)
 
-// decodeCompletions reads a request as one of Chat Completions.
 func decodeCompletions(req *http.Request, body []byte) modelRequest {
 	members := parse[map[string]json.RawMessage](body)
 	var text string
@@ -165,8 +164,7 @@ func decodeCompletions(req *http.Request, body []byte) modelRequest {
 	} else if json.Unmarshal(members["prompt"], &text) != nil || text == "" {
 		refuse("prompt", "Invalid 'prompt': the simulation completes one text that is not empty.")
 	}
-	name := foreign(body, "messages", "tools", "response_format", "max_completion_tokens")
-	refuseIf(name != "", "", "Unrecognized request argument supplied: %s", name)
+	refuseForeign(body, 400, "", "Unrecognized request argument supplied: %s", "messages", "tools", "response_format", "max_completion_tokens")
 	delete(members, "prompt")
 	members["messages"] = encodeJSON([]obj{{"role": "user", "content": text}})
 	return decodeOpenAI(req, encodeJSON(members))

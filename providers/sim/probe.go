@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -98,17 +97,16 @@ func (q *modelRequest) before(at int) []result {
 	return out
 }
 
-// do carries out one directive.
 func (o *obedience) do(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	switch word {
 	case "say":
-		o.say(textOf(rest))
+		o.say(model.TextOf(rest))
 	case "think":
-		o.reply.reasoning += textOf(rest)
+		o.reply.reasoning += model.TextOf(rest)
 	case "refuse":
-		o.reply.refusal += textOf(rest)
+		o.reply.refusal += model.TextOf(rest)
 	case "call":
 		o.call(rest)
 	case "describe":
@@ -141,15 +139,6 @@ func (o *obedience) do(line string) {
 	}
 }
 
-// textOf is a text as it stands, or the one a JSON string represents.
-func textOf(s string) string {
-	var text string
-	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &text) == nil {
-		return text
-	}
-	return s
-}
-
 // say adds to the answer, on a new line if its own line came before.
 func (o *obedience) say(text string) {
 	if o.apart {
@@ -159,7 +148,6 @@ func (o *obedience) say(text string) {
 	o.apart = false
 }
 
-// line adds its own line.
 func (o *obedience) line(text string) {
 	o.apart = o.text.Len() > 0
 	o.say(text)

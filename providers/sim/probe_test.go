@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// obeyed is what the probe makes of messages.
+// obeyed returns the probe's reply to messages.
 func obeyed(q modelRequest) completion {
 	c := completion{in: 10}
 	q.settle()
@@ -62,7 +62,7 @@ func TestResultsAreOfTheStageBefore(t *testing.T) {
 	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{ID: "2", Name: "f", Args: "{}"}}}, utterance{results: []result{{id: "2", text: "two", failed: true}}})
 	require.Equal(t, "f failed: two", obeyed(q).text)
 	q.messages = append(q.messages, utterance{own: true, calls: []invocation{{ID: "3", Name: "f", Args: "{}"}}}, utterance{text: "results", results: []result{{id: "3", text: "three"}}})
-	require.Equal(t, "f -> three", obeyed(q).text, "results that stand with a new message")
+	require.Equal(t, "f -> three", obeyed(q).text, "results together with a new message")
 }
 
 func TestPictureOfAResult(t *testing.T) {
@@ -100,7 +100,7 @@ func TestForcedToolTakesTheAnswer(t *testing.T) {
 	require.Empty(t, forced("refuse no").calls)
 }
 
-// TestBound: what comes after the end is never said, whatever it is.
+// TestBound checks that nothing after the limit is sent.
 func TestBound(t *testing.T) {
 	made := func(limit int, stop ...string) completion {
 		c := completion{reasoning: strings.Repeat("r", 8), text: strings.Repeat("t", 8), calls: []invocation{{Name: "a", Args: "{1234567}"}, {Name: "b", Args: "{}"}}}

@@ -11,7 +11,7 @@ import (
 
 const probeTool = `"tools":[{"type":"function","name":"get","parameters":{"type":"object"}}],`
 
-// respondTo asks the Responses wire and returns the reply's id, its text, and the ids
+// respondTo calls the Responses API and returns the reply's id, its text, and the ids
 // of its items and calls.
 func respondTo(t *testing.T, h http.Handler, body string) (id, text string, items []string) {
 	t.Helper()
@@ -40,7 +40,7 @@ func respondTo(t *testing.T, h http.Handler, body string) (id, text string, item
 	return r.ID, text, items
 }
 
-// The second turn of an agent names the items of the first by their ids.
+// The second turn of an agent refers to the items of the first by their ids.
 func TestItemReferences(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	ask := `{"role":"user","content":"think Hm.\nsay First.\ncall get {\"a\":1}\nthen\nresults"}`
@@ -54,11 +54,11 @@ func TestItemReferences(t *testing.T) {
 	_, text, _ := respondTo(t, h, `{`+probeModel+probeTool+`"input":[`+ask+refs+output+`]}`)
 	require.Equal(t, "get -> 42", text)
 
-	// Without a type, a bare id is a reference, too.
+	// A bare id without a type is also a reference.
 	_, text, _ = respondTo(t, h, `{`+probeModel+probeTool+`"input":[`+ask+strings.ReplaceAll(refs, `"type":"item_reference",`, "")+output+`]}`)
 	require.Equal(t, "get -> 42", text)
 
-	// Another server has issued none of them.
+	// Another server does not know these ids.
 	w := post(t, Handler(Config{Seed: 1}), responsesPath, `{`+probeModel+probeTool+`"input":[`+ask+refs+output+`]}`)
 	requireUnknownItem(t, w.Code, w.Body.Bytes(), items[0])
 }
@@ -72,7 +72,7 @@ func TestItemsThatAreNotStored(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.Code, w.Body)
 }
 
-// requireUnknownItem checks OpenAI's own answer to an id that it does not know.
+// requireUnknownItem checks for OpenAI's error for an unknown id.
 func requireUnknownItem(t *testing.T, status int, body []byte, id string) {
 	t.Helper()
 	require.Equal(t, http.StatusNotFound, status, string(body))
@@ -96,7 +96,7 @@ func TestPreviousResponse(t *testing.T) {
 	require.Contains(t, w.Body.String(), "previous_response_not_found")
 }
 
-// References cannot make a request larger than a body may be.
+// References cannot make a request larger than the limit of a body.
 func TestItemReferencesAreBounded(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	_, _, items := respondTo(t, h, `{`+probeModel+`"input":"fill 1000"}`)

@@ -2,7 +2,7 @@ package sim
 
 import "encoding/json"
 
-// The tests decode replies strictly into these: another field is an error.
+// The tests decode replies strictly into these types: an unknown field is an error.
 
 type openAIReply struct {
 	ID                string         `json:"id"`
@@ -24,7 +24,7 @@ type openAIChoice struct {
 
 type openAIMessage struct {
 	Role        string           `json:"role"`
-	Content     *string          `json:"content"` // null beside a call
+	Content     *string          `json:"content"` // null if there is a call
 	ToolCalls   []openAIToolCall `json:"tool_calls,omitempty"`
 	Refusal     *string          `json:"refusal"`
 	Annotations []struct{}       `json:"annotations"`
@@ -70,19 +70,19 @@ type anthropicReply struct {
 	Usage        anthropicUsage    `json:"usage"`
 }
 
-// anthropicBlock is a text, or the use of a tool.
+// anthropicBlock is a text or a tool call.
 type anthropicBlock struct {
 	Type  string          `json:"type"`
 	Text  *string         `json:"text,omitempty"`
 	ID    string          `json:"id,omitempty"`
 	Name  string          `json:"name,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Thinking and its signature are of reasoning.
+	// A block of reasoning has Thinking and Signature.
 	Thinking  *string `json:"thinking,omitempty"`
 	Signature string  `json:"signature,omitempty"`
 }
 
-// anthropicRefusal is stop_details.
+// anthropicRefusal is the value of stop_details.
 type anthropicRefusal struct {
 	Type        string  `json:"type"`
 	Category    *string `json:"category"`

@@ -34,6 +34,7 @@ type modelRequest struct {
 	seed        *int64
 	stop        []string
 	stream      bool
+	counted     bool    // of Gemini's wire: the reply is the number of tokens
 	stored      bool    // of the Responses wire: later requests may refer to the reply
 	previous    *string // of the Responses wire: the response that this one follows
 	media       string  // what a streamed reply is, if that is up to the request
@@ -86,7 +87,6 @@ type mismatch struct {
 	ids    []string
 }
 
-// offer adds a tool.
 func (q *modelRequest) offer(name string, schema json.RawMessage) {
 	if q.schemas == nil {
 		q.schemas = map[string]json.RawMessage{}
@@ -126,10 +126,9 @@ func (q *modelRequest) settle() *mismatch {
 	return matchCalls(q.messages)
 }
 
-// settled settles, and refuses calls and results that do not belong together: in the words
-// for a result without a call or for calls without a result. In them {at} represents the
-// place of the message, {next} for that of the one after it, {id} for the first call and
-// {ids} for all.
+// settled settles, and refuses calls and results that do not belong together: in the words for a result
+// without a call or for calls without a result. In them {at} represents the place of the message, {next} for
+// that of the one after it, {id} for the first call and {ids} for all.
 func (q *modelRequest) settled(param, orphan, missing string) {
 	m := q.settle()
 	if m == nil {
@@ -278,6 +277,21 @@ func (c *completion) identify(prefix string) []invocation {
 	return calls
 }
 
+// ended is why it ended, in the words of a wire.
+func (c completion) ended(cut, stopped, refused, called, end string) string {
+	switch {
+	case c.cut:
+		return cut
+	case c.stopped != "":
+		return stopped
+	case c.refusal != "":
+		return refused
+	case len(c.calls) > 0:
+		return called
+	}
+	return end
+}
+
 // silent reports that there is no text, but something else in its place. What is
 // nothing at all is an empty text.
 func (c completion) silent() bool {
@@ -290,11 +304,9 @@ func (c completion) spoken() string { return c.text + c.refusal }
 // fresh counts the tokens of the prompt outside of the cache.
 func (c completion) fresh() int { return c.in - c.read - c.write }
 
-// made counts all written tokens.
 func (c completion) made() int { return c.out + c.thought }
 
-// outputLimit is the most tokens that a simulated model writes, regardless of
-// max_tokens allows.
+// outputLimit is the most tokens that a simulated model writes, regardless of max_tokens allows.
 const outputLimit = 2048
 
 // simulatedWindow is the context, in tokens, that the models are listed with. Longer

@@ -51,8 +51,7 @@ type responsesTool struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// responsesItem is an item of the input: a message, a call, the output of one,
-// or reasoning.
+// responsesItem is an item of the input: a message, a call, the output of one, or reasoning.
 type responsesItem struct {
 	Type      string                 `json:"type"`
 	ID        string                 `json:"id"`
@@ -74,8 +73,7 @@ type responsesPart struct {
 func decodeResponses(_ *http.Request, body []byte) modelRequest {
 	r := parse[responsesRequest](body)
 	r.check(body)
-	q := modelRequest{model: *r.Model, temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
-	q.maxTokens, q.system = value(r.MaxOutputTokens), value(r.Instructions)
+	q := modelRequest{model: *r.Model, maxTokens: value(r.MaxOutputTokens), system: value(r.Instructions), temperature: r.Temperature, stream: r.Stream, stored: r.Store == nil || *r.Store, previous: r.PreviousResponseID}
 	if r.Input.text != nil {
 		q.messages = []utterance{{text: *r.Input.text}}
 	}
@@ -83,8 +81,9 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 		item.into(&q, i)
 	}
 	for i, t := range r.Tools {
-		refuseIf(t.Type != "function",
-			fmt.Sprintf("tools[%d].type", i), "Invalid value: '%s'. The simulation has no tools but those of type 'function'.", clip.Runes(t.Type, 40))
+		if t.Type != "function" {
+			continue // a tool of the service itself, which no model here uses
+		}
 		checkFunction(fmt.Sprintf("tools[%d]", i), t.Name, t.Parameters)
 		q.offer(t.Name, t.Parameters)
 	}
@@ -103,19 +102,15 @@ func decodeResponses(_ *http.Request, body []byte) modelRequest {
 	return q
 }
 
-// check looks at what needs no reading.
 func (r responsesRequest) check(body []byte) {
-	name := foreign(body, "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system")
-	reject(name != "", http.StatusBadRequest, "unknown_parameter", name, "Unknown parameter: '%s'.", name)
+	refuseForeign(body, 400, "unknown_parameter", "Unknown parameter: '%s'.", "seed", "stop", "messages", "max_tokens", "max_completion_tokens", "response_format", "n", "stop_sequences", "system")
 	reject(value(r.Model) == "", http.StatusBadRequest, "missing_required_parameter", "model", "Missing required parameter: 'model'.")
 	reject(r.Input.text == nil && len(r.Input.parts) == 0, http.StatusBadRequest, "missing_required_parameter", "input", "Missing required parameter: 'input'.")
-	reject(r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16, http.StatusBadRequest, "integer_below_min_value", "max_output_tokens",
-		"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", value(r.MaxOutputTokens))
+	reject(r.MaxOutputTokens != nil && *r.MaxOutputTokens < 16, http.StatusBadRequest, "integer_below_min_value", "max_output_tokens", "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", value(r.MaxOutputTokens))
 	refuseIf(r.Temperature != nil && (*r.Temperature < 0 || *r.Temperature > 2), "temperature", "Invalid 'temperature': must be between 0 and 2.")
 }
 
-// into adds an item to the request. The model's items that follow each other are
-// one turn of it.
+// into adds an item to the request. The model's items that follow each other are one turn of it.
 func (m responsesItem) into(q *modelRequest, i int) {
 	at := fmt.Sprintf("input[%d]", i)
 	out := utterance{at: i, own: true}
@@ -170,8 +165,7 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) {
 			out.text += *p.Refusal
 		case p.Type == "input_image" && p.ImageURL != nil && !out.own:
 			picture, ok := pictureAt(*p.ImageURL)
-			refuseIf(!ok,
-				at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
+			refuseIf(!ok, at, "The image data you provided does not represent a valid image. Please check your input and try again with one of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].")
 			out.images = append(out.images, picture)
 		default:
 			refuse(fmt.Sprintf("%s[%d]", at, j), "Invalid value: '%s'. Supported values are: '%s' and '%s'.", clip.Runes(p.Type, 40), kind, map[bool]string{true: "refusal", false: "input_image"}[out.own])
@@ -179,7 +173,6 @@ func readParts(c content[responsesPart], at, kind string, out *utterance) {
 	}
 }
 
-// form reads what a request demands of the form of the text.
 func (r responsesRequest) form(q *modelRequest) {
 	if r.Text == nil || r.Text.Format == nil {
 		return
@@ -189,8 +182,7 @@ func (r responsesRequest) form(q *modelRequest) {
 	case "text":
 		return
 	case "json_object":
-		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"),
-			"input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
+		refuseIf(!strings.Contains(strings.ToLower(q.prompt), "json"), "input", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
 	case "json_schema":
 		format := schemaFormat{f.Name, f.Schema, f.Strict}
 		format.check("text.format", "text.format.schema", f.Strict == nil || *f.Strict)

@@ -8,8 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// recallItems puts items in the place of references to them, and those of the
-// previous response before all.
+// recallItems puts items in the place of references to them, and those of the previous response before all.
 func recallItems(s *service, _ *http.Request, body []byte) []byte {
 	var members map[string]json.RawMessage
 	var r struct {
@@ -51,8 +50,7 @@ func recallItems(s *service, _ *http.Request, body []byte) []byte {
 	return encodeJSON(members)
 }
 
-// inputItems are the items of an input; a text is a message. An input that is
-// neither has none.
+// inputItems are the items of an input; a text is a message. An input that is neither has none.
 func inputItems(input json.RawMessage) []json.RawMessage {
 	var items []json.RawMessage
 	var text string
@@ -74,8 +72,7 @@ func referred(item json.RawMessage) (id string, ok bool) {
 	return id, bare || bytes.Equal(m["type"], []byte(`"item_reference"`))
 }
 
-// keepItems remembers the items of a reply, and under the id of the response all
-// items up to its end.
+// keepItems remembers the items of a reply, and under the id of the response all items up to its end.
 func keepItems(s *service, body []byte, q modelRequest, c completion) {
 	if !q.stored {
 		return
@@ -103,8 +100,7 @@ const (
 	maxArchivedBytes = 32 << 20
 )
 
-// archive remembers values by id, within bounds. The zero value is empty. It is
-// not safe for concurrent use.
+// archive remembers values by id, within bounds. The zero value is empty. It is not safe for concurrent use.
 type archive[V any] struct {
 	entries map[string]archived[V]
 	order   []string // ids, oldest first

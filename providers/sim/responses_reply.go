@@ -1,13 +1,11 @@
 package sim
 
+import "maps"
+
 // responsesOutput are the items of the output: reasoning, a message, calls. The
 // order is that in which they are made.
 func (c completion) responsesOutput() []obj {
-	status := "completed"
-	if c.cut {
-		status = "incomplete"
-	}
-	items := []obj{}
+	items, status := []obj{}, c.responsesStatus()
 	if c.reasoning != "" {
 		items = append(items, obj{"type": "reasoning", "id": c.draws.id("rs_sim"), "summary": []obj{{"type": "summary_text", "text": c.reasoning}}})
 	}
@@ -66,8 +64,7 @@ func encodeResponses(q modelRequest, c completion) any {
 	return c.response(q, c.responsesStatus(), c.responsesOutput())
 }
 
-// streamResponses makes the events of each item between those of the response.
-// All are numbered.
+// streamResponses makes the events of each item between those of the response. All are numbered.
 func streamResponses(q modelRequest, c completion) [][]byte {
 	s := responsesStream{draws: c.draws}
 	s.send("response.created", obj{"response": c.response(q, "in_progress", []obj{})})
@@ -93,12 +90,8 @@ func (s *responsesStream) send(kind string, members obj) {
 	s.typed(kind, members)
 }
 
-// item makes the events of one item.
 func (s *responsesStream) item(i int, item obj) {
-	begun := obj{}
-	for name, v := range item {
-		begun[name] = v
-	}
+	begun := maps.Clone(item)
 	switch item["type"] {
 	case "reasoning":
 		begun["summary"] = []obj{}
@@ -116,17 +109,14 @@ func (s *responsesStream) item(i int, item obj) {
 	pour := func(kind, member string, text any, more obj) {
 		whole, _ := text.(string)
 		for _, p := range append(s.draws.pieces(whole), "") {
-			event, name, v := obj{}, kind+".delta", p
-			for k, v := range more {
-				event[k] = v
-			}
-			event["delta"] = v
+			event := maps.Clone(more)
 			if p == "" {
-				name = kind + ".done"
-				delete(event, "delta")
 				event[member] = whole
+				s.send(kind+".done", with(event))
+				break
 			}
-			s.send(name, with(event))
+			event["delta"] = p
+			s.send(kind+".delta", with(event))
 		}
 	}
 	switch item["type"] {
@@ -138,13 +128,14 @@ func (s *responsesStream) item(i int, item obj) {
 		}
 	case "message":
 		for j, part := range item["content"].([]obj) {
+			kind, member, more := "response.output_text", "text", obj{"content_index": j, "logprobs": []obj{}}
 			if part["type"] == "refusal" {
-				s.send("response.content_part.added", with(obj{"content_index": j, "part": obj{"type": "refusal", "refusal": ""}}))
-				pour("response.refusal", "refusal", part["refusal"], obj{"content_index": j})
-			} else {
-				s.send("response.content_part.added", with(obj{"content_index": j, "part": obj{"type": "output_text", "text": "", "annotations": []obj{}, "logprobs": []obj{}}}))
-				pour("response.output_text", "text", part["text"], obj{"content_index": j, "logprobs": []obj{}})
+				kind, member, more = "response.refusal", "refusal", obj{"content_index": j}
 			}
+			empty := maps.Clone(part)
+			empty[member] = ""
+			s.send("response.content_part.added", with(obj{"content_index": j, "part": empty}))
+			pour(kind, member, part[member], more)
 			s.send("response.content_part.done", with(obj{"content_index": j, "part": part}))
 		}
 	case "function_call":

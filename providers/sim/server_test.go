@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// client has its own connections, closed when the test ends.
+// client returns a client with its own connections, which are closed when the test
+// ends.
 func client(t *testing.T) *http.Client {
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
@@ -84,8 +85,8 @@ func TestStartNamesABusyPort(t *testing.T) {
 	require.ErrorContains(t, err, "sim: listen:")
 }
 
-// TestLatencyIsSleptAndInterruptible: a request that would sleep for about a
-// quarter of an hour ends when its client leaves, and does not hold up Close.
+// TestLatencyIsSleptAndInterruptible checks that a request with a latency of about a
+// quarter of an hour ends when its client disconnects, and does not delay Close.
 func TestLatencyIsSleptAndInterruptible(t *testing.T) {
 	s, err := Start(context.Background(), "", Config{Seed: 1, Latency: 1000})
 	require.NoError(t, err)
@@ -106,10 +107,10 @@ func TestLatencyIsSleptAndInterruptible(t *testing.T) {
 		}
 		pending <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // the request is asleep, or not yet accepted: Close ends both
+	time.Sleep(50 * time.Millisecond) // the request is waiting, or not yet accepted; Close ends both
 	require.NoError(t, s.Close())
 	if err := <-pending; err != nil {
-		t.Logf("pending request: %v", err) // a 503 or a lost connection: either is an end
+		t.Logf("pending request: %v", err) // a 503 and a lost connection are both accepted
 	}
 }
 
@@ -120,7 +121,8 @@ func TestLatencyDistribution(t *testing.T) {
 	require.Equal(t, (900*time.Millisecond+100*8*time.Millisecond)/2, p.Latency.Draw(0, 100, 0.5))
 	require.Equal(t, time.Hour, p.Latency.Draw(3, 1, 1e12))
 
-	// The draws are seeded normals: half of the latencies lie below the median.
+	// The latencies are drawn from a seeded log-normal distribution, so half of them
+	// are below the median.
 	const n = 4000
 	below := 0
 	for i := range n {

@@ -36,8 +36,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
-// Config configures the simulated models. The zero value is usable: seed 0, no
-// latency, loopback only.
+// Config configures the simulated models. The zero value is usable: seed 0, no latency, loopback only.
 type Config struct {
 	// Seed makes another, equally reproducible set of mistakes and latencies.
 	Seed int64
@@ -63,14 +62,15 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Handler serves every wire by POST at its own addresses, which are these. Besides it
-// serves the lists of models that clients ask for (/v1/models, /v1beta/models,
-// /api/tags, /api/show, /api/version) and GET /healthz:
+// Handler serves every wire by POST at its own addresses, which are these, where /v1 may be
+// missing. Besides it serves /v1/embeddings, the lists of models that clients ask for
+// (/v1/models, /v1beta/models, /api/tags, /api/show, /api/version) and GET /healthz,
+// and answers HEAD:
 //
 //	/v1/chat/completions  /v1/responses          OpenAI
 //	/v1/messages  /v1/messages/count_tokens      Anthropic
-//	/v1beta/models/M:generateContent             Gemini, also :streamGenerateContent,
-//	                                             under /v1 and as Vertex AI has it
+//	/v1beta/models/M:generateContent             Gemini, also :streamGenerateContent and
+//	                                             :countTokens, under /v1 and as Vertex AI has it
 //	/model/M/converse  /model/M/converse-stream  Bedrock
 //	/api/chat                                    Ollama
 //	/generate  /generate_stream                  TGI, also under /models/M
@@ -89,10 +89,9 @@ func Handler(cfg Config) http.Handler {
 	return limit(cfg, chaos(cfg.Seed, odds, newMux(&service{cfg: cfg})))
 }
 
-// Models returns the names of the models that follow playbooks: sim-strong, sim-erratic
-// and sim-weak, then sim-oracle, which makes no slips, and sim-nop, which does nothing.
-// Probe is besides them. Each is also accepted, and always answered, with
-// the served version, such as sim-strong-2026-11.
+// Models returns the names of the models that follow playbooks: sim-strong, sim-erratic and sim-weak, then
+// sim-oracle, which makes no slips, and sim-nop, which does nothing. Probe is besides them. Each is also
+// accepted, and always answered, with the served version, such as sim-strong-2026-11.
 func Models() []string {
 	names := make([]string, 0, len(model.Profiles))
 	for _, p := range model.Profiles {

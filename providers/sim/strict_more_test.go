@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// More parts of requests.
+// These are more parts of requests.
 const (
 	claudeTool = `{"name":"f","input_schema":{"type":"object"}}`
 	claudeHi   = `"messages":[` + hiTurn + `]`
@@ -17,8 +17,8 @@ const (
 	geminiTool = `{"functionDeclarations":[{"name":"f"}]}`
 )
 
-// refusedToo are further requests that a service refuses, each with its twin that
-// it takes: they differ in nothing but what is wrong.
+// refusedToo are further requests that a service refuses, each with a request that it
+// accepts. The two differ only in what is wrong.
 var refusedToo = []struct {
 	name, path, wrong, right string
 	status                   int
@@ -67,7 +67,7 @@ var refusedToo = []struct {
 		`{"messages":[` + bedrockHi + `]}`, 400, "outputConfig.textFormat",
 	},
 	{
-		"a picture of a kind nobody knows", bedrockPath, `{"messages":[{"role":"user","content":[{"image":{"format":"bmp","source":{"bytes":"AAAA"}}}]}]}`,
+		"an image of an unknown kind", bedrockPath, `{"messages":[{"role":"user","content":[{"image":{"format":"bmp","source":{"bytes":"AAAA"}}}]}]}`,
 		`{"messages":[` + bedrockHi + `]}`, 400, "image.source",
 	},
 	{
@@ -152,7 +152,7 @@ var refusedToo = []struct {
 	},
 
 	{
-		"a tool that is none", ollamaPath, `{` + probeModel + `"stream":false,"tools":[{"type":"search"}],"messages":[` + hiTurn + `]}`,
+		"an invalid tool", ollamaPath, `{` + probeModel + `"stream":false,"tools":[{"type":"search"}],"messages":[` + hiTurn + `]}`,
 		`{` + probeModel + `"stream":false,` + chatTool + `"messages":[` + hiTurn + `]}`, 400, "invalid tool",
 	},
 
@@ -179,13 +179,13 @@ var refusedToo = []struct {
 	},
 
 	{
-		"a grammar nobody knows", tgiPath, `{"inputs":"hi","parameters":{"grammar":{"type":"xml","value":"x"}}}`,
+		"an unknown grammar", tgiPath, `{"inputs":"hi","parameters":{"grammar":{"type":"xml","value":"x"}}}`,
 		`{"inputs":"hi","parameters":{"grammar":{"type":"json","value":{}}}}`, 422, "unknown type xml",
 	},
 }
 
-// TestRequestsThatAreRefusedToo: what is wrong is refused in the wire's words, and
-// nothing else is to blame.
+// TestRequestsThatAreRefusedToo checks that a wrong request is refused with the
+// service's words, and that its counterpart is accepted.
 func TestRequestsThatAreRefusedToo(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	ask := func(path, body string) *httptest.ResponseRecorder {
@@ -203,7 +203,8 @@ func TestRequestsThatAreRefusedToo(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsWrong is refused by its status, before the first frame.
+// TestAStreamThatIsWrong checks that a wrong request is refused with its status, before
+// the first frame.
 func TestAStreamThatIsWrong(t *testing.T) {
 	h := Handler(Config{Seed: 1})
 	for path, body := range map[string]string{

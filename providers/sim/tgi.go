@@ -11,10 +11,9 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
-// tgi is the generate wire of Text Generation Inference. Such a server has one
-// model, so a request names none: here it may, in the path, the query or the
-// body, and otherwise the probe answers. The prompt is one text, which counts as
-// the user's message; images are in it as in Markdown. There are no tools.
+// tgi is the generate wire of Text Generation Inference. Such a server has one model, so a request names
+// none: here it may, in the path, the query or the body, and otherwise the probe answers. The prompt is one
+// text, which counts as the user's message; images are in it as in Markdown. There are no tools.
 var tgi = wire{
 	name:   "tgi",
 	decode: decodeTGI,
@@ -63,13 +62,11 @@ func decodeTGI(req *http.Request, body []byte) modelRequest {
 	refuseIf(p.Temperature != nil && *p.Temperature <= 0, "", "Input validation error: `temperature` must be strictly positive")
 	refuseIf(len(p.Stop) > 4, "", "Input validation error: `stop` supports up to 4 stop sequences. Given: %d", len(p.Stop))
 	refuseIf(stream && p.DecoderInputDetails, "", "Input validation error: `decoder_input_details` == true is not supported when streaming tokens")
-	refuseIf(model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("),
-		"", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
+	refuseIf(model.Tokens(*r.Inputs) > tgiWindow && !strings.Contains(*r.Inputs, "]("), "", "Input validation error: `inputs` must have less than %d tokens. Given: %d", tgiWindow, model.Tokens(*r.Inputs))
 	q := modelRequest{
 		model:       cmp.Or(req.PathValue("model"), req.URL.Query().Get("model"), r.Model, Probe),
-		temperature: p.Temperature, seed: p.Seed, stop: p.Stop, stream: stream, extras: p.Details || p.DecoderInputDetails,
+		temperature: p.Temperature, seed: p.Seed, stop: p.Stop, stream: stream, maxTokens: value(p.MaxNewTokens), extras: p.Details || p.DecoderInputDetails,
 	}
-	q.maxTokens = value(p.MaxNewTokens)
 	m := utterance{text: *r.Inputs}
 	for _, at := range markdownImage.FindAllStringSubmatch(*r.Inputs, -1) {
 		picture, ok := pictureAt(at[1])
@@ -80,8 +77,7 @@ func decodeTGI(req *http.Request, body []byte) modelRequest {
 	q.messages = []utterance{m}
 	q.settle()
 	if g := p.Grammar; g != nil {
-		refuseIf(g.Type != "json" && g.Type != "regex" && g.Type != "json_schema",
-			"", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
+		refuseIf(g.Type != "json" && g.Type != "regex" && g.Type != "json_schema", "", "Input validation error: grammar is not valid: unknown type %s", clip.Runes(g.Type, 40))
 		q.bind(formatSchema)
 	}
 	return q
@@ -91,13 +87,7 @@ func decodeTGI(req *http.Request, body []byte) modelRequest {
 func (c completion) tgiText() string { return c.spoken() + c.stopped }
 
 func (c completion) tgiFinish() string {
-	switch {
-	case c.cut:
-		return "length"
-	case c.stopped != "":
-		return "stop_sequence"
-	}
-	return "eos_token"
+	return c.ended("length", "stop_sequence", "eos_token", "eos_token", "eos_token")
 }
 
 // tgiTokens are pieces of the text as the wire tells tokens.

@@ -153,11 +153,11 @@ func TestErrors(t *testing.T) {
 		{"unknown model", chat, `{"model":"gpt-none",` + ok + `}`, 404, "model_not_found"},
 		{"unknown model, messages", messages, `{"model":"claude-none","max_tokens":1,` + ok + `}`, 404, "not_found_error"},
 		{"no max_tokens", messages, `{"model":"sim-weak",` + ok + `}`, 400, "max_tokens: Field required"},
-		{"system role", messages, `{"model":"sim-weak","max_tokens":1,"messages":[{"role":"system","content":"x"}]}`, 400, "messages.0.role"},
+		{"bad role", messages, `{"model":"sim-weak","max_tokens":1,"messages":[{"role":"robot","content":"x"}]}`, 400, "messages.0.role"},
 		{"not of this wire", messages, `{"model":"sim-weak","max_tokens":1,"seed":1,` + ok + `}`, 400, "seed: Extra inputs"},
 		{"too large", chat, strings.Repeat(" ", maxBody+1), 413, "request_too_large"},
 		{"too large, messages", messages, strings.Repeat(" ", maxBody+1), 413, "request_too_large"},
-		{"no such path", "/v1/embeddings", `{}`, 404, "Invalid URL"},
+		{"no such path", "/v1/audio/speech", `{}`, 404, "Invalid URL"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 	require.Contains(t, w.Body.String(), "anthropic-version")
 }
 
-// requireError holds an error to the wire's shape.
+// requireError checks the format of an error.
 func requireError(t testing.TB, path string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	require.Equal(t, "application/json", w.Header().Get("Content-Type"))

@@ -73,7 +73,7 @@ func TestRefusalOnEveryWire(t *testing.T) {
 	})
 }
 
-// TestCallsOnEveryWire: two calls at once, then what the tools answered.
+// TestCallsOnEveryWire makes two calls in parallel, and then sends their results.
 func TestCallsOnEveryWire(t *testing.T) {
 	h := Handler(Config{Seed: 4})
 	const request = "say looking\ncall get {\"a\": \"x y\", \"n\": 1.50}\ncall put\ncall other {}\nthen\nresults\nsay that is all"
@@ -120,7 +120,7 @@ func TestChoiceOnEveryWire(t *testing.T) {
 		if g.noTools || g.noChoice {
 			t.Skip("the wire has no choice of tools")
 		}
-		if g.name != "bedrock" { // which cannot say none
+		if g.name != "bedrock" { // its API cannot forbid calls
 			require.Equal(t, "no tool get", ask(t, g, stream, choiceNone, "call get {}").text)
 		}
 		forced := ask(t, g, stream, choiceAny, `say {"a":1}`)
@@ -133,7 +133,7 @@ func TestChoiceOnEveryWire(t *testing.T) {
 		named := ask(t, g, stream, choiceNamed, "call get {\"b\":2}\ncall put {}")
 		require.Equal(t, "get", named.calls[0].Name)
 		require.JSONEq(t, `{"b":2}`, named.calls[0].Args)
-		if g.name != "cohere" { // which cannot name one
+		if g.name != "cohere" { // its API cannot require a named tool
 			require.Len(t, named.calls, 1)
 			require.Equal(t, "no tool put", named.text)
 		}
@@ -144,8 +144,8 @@ func TestChoiceOnEveryWire(t *testing.T) {
 	})
 }
 
-// TestArgumentsThatAreNoObject: where the wire carries text they come as
-// written; elsewhere a whole reply has an empty object.
+// TestArgumentsThatAreNoObject: if the API sends arguments as text, they are unchanged;
+// otherwise a complete reply has an empty object.
 func TestArgumentsThatAreNoObject(t *testing.T) {
 	h := Handler(Config{Seed: 5})
 	each(t, func(t *testing.T, g wireClient, stream bool) {
@@ -212,7 +212,7 @@ func TestLimitsOnEveryWire(t *testing.T) {
 		require.Equal(t, g.finishes["stop_sequence"], got.finish)
 		want := "w1 w2 "
 		if g.name == "tgi" {
-			want += "w3" // it is part of the text there
+			want += "w3" // TGI includes it in the text
 		}
 		require.Equal(t, want, got.text)
 	})
@@ -263,8 +263,8 @@ func TestSystemAndSettingsOnEveryWire(t *testing.T) {
 	})
 }
 
-// TestContractModelsOnEveryWire: the models that read the contract say the same
-// wherever they are asked, whole or streamed.
+// TestContractModelsOnEveryWire checks that the models for the contract give the same
+// reply with every API, complete or streamed.
 func TestContractModelsOnEveryWire(t *testing.T) {
 	h := counting(t, Config{Seed: 1})
 	prompt := countPrompt(oneCount)
@@ -280,7 +280,7 @@ func TestContractModelsOnEveryWire(t *testing.T) {
 			forced := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, choice: choiceNamed, turns: []utterance{user(prompt)}})
 			require.JSONEq(t, saidIn(t, h, model, prompt, asForcedTool, "same").text, forced.calls[0].Args)
 			offered := g.do(t, h, asked{model: model, stream: stream, tools: []string{"turn"}, turns: []utterance{user(prompt)}})
-			require.Equal(t, want, offered.text, "they say text, whatever is on offer")
+			require.Equal(t, want, offered.text, "they answer with text, even if tools are offered")
 		}
 	})
 }

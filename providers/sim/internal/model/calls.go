@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -8,23 +9,32 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/mcphost"
 )
 
-// comment matches what the agent itself says to the model in a user's place: it is no
-// request.
+// comment matches what the agent itself says to the model in a user's place: it is no request.
 var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
+
+// wantsJSON matches how agents ask for an answer that is JSON where no tool takes it.
+var wantsJSON = regexp.MustCompile(`(?i)\bmust be (?:a )?JSON\b|\b(?:reply|answer|respond|return)\b[^.\n]{0,40}\bJSON\b`)
 
 // noRoom begins what the agent says where only an answer is left.
 const noRoom = "There is no room for more"
 
 // readConversation reads a conversation about a request; ok is false if there is none.
 func (t *turn) readConversation() (ok bool) {
-	at := t.latest(func(m Message) bool { return m.Text != "" && len(m.Results) == 0 && !comment.MatchString(m.Text) })
+	says := func(m Message) bool { return m.Text != "" && len(m.Results) == 0 && !comment.MatchString(m.Text) }
+	at := t.latest(says)
 	if at < 0 {
 		return false
 	}
 	t.view.constraints, t.view.tools = line(t.System, "CONSTRAINTS:"), offered(t.Tools)
 	t.view.ask(t.Messages[at].Text)
+	if _, known := t.find(t.view.request); !known {
+		if earlier := t.latest(func(m Message) bool { return says(m) && t.within(m.Text) }); earlier >= 0 {
+			at = earlier
+		}
+	}
 	t.history(at)
 	return true
 }
@@ -33,11 +43,12 @@ func (t *turn) readConversation() (ok bool) {
 func (t *turn) history(at int) {
 	var open []Call   // calls without a result
 	var pending *Call // of the text protocol
+	asked := false    // the model's last message is nothing but words
 	v := &t.view
 	for _, m := range t.Messages[at+1:] {
 		if m.Own {
 			v.reflect = false
-			open, pending = slices.Clone(m.Calls), spokenCall(m.Text)
+			open, pending, asked = slices.Clone(m.Calls), spokenCall(m.Text), len(m.Calls) == 0
 			continue
 		}
 		for _, r := range m.Results {
@@ -56,8 +67,11 @@ func (t *turn) history(at int) {
 		case isObserved && pending != nil:
 			observed, _, _ = strings.Cut(observed, "\n\n")
 			t.came(*pending, Result{Text: strings.TrimSpace(observed)})
+		case v.seen.Notice(m.Text):
 		case strings.HasPrefix(m.Text, noRoom):
 			v.noCalls = "no tool calls are left"
+		case t.wrapped && asked:
+			v.seen.Replies = append(v.seen.Replies, m.Text)
 		case !v.reflect:
 			v.violated = true
 		}
@@ -66,10 +80,20 @@ func (t *turn) history(at int) {
 
 // came notes the result of a call.
 func (t *turn) came(c Call, r Result) {
+	c.Name = cmp.Or(t.names[c.Name], c.Name)
 	code, message, failed := r.failure()
+	text, _ := mcphost.Result(r.Text)
+	if code != codeArgs {
+		sent := mcphost.Arguments(c.ID, c.Name, c.Args, t.Schemas[c.Name])
+		t.altered, c.Args = t.altered || sent != c.Args || sent == "", sent
+	}
 	switch {
 	case c.Name == askUser && !failed:
-		t.view.seen.Replies = append(t.view.seen.Replies, textOf(r.Text))
+		t.view.seen.Replies = append(t.view.seen.Replies, TextOf(text))
+	case c.Name == askUser && code != "" && !slices.Contains([]string{codeArgs, codeIgnored, codeOneQuestion}, code):
+		t.view.silent = true
+	case c.Name == cannotProceed && !failed:
+		t.view.gaveUp = true
 	case slices.Contains(agentTools, c.Name), failed && (code == codeUnknownTool || !t.fits(c)):
 		t.view.violated = true // the model's own slip
 	case code == codeBudget:
@@ -80,24 +104,20 @@ func (t *turn) came(c Call, r Result) {
 		}
 		t.view.result(c.Name, c.Args, "", code, message)
 	default:
-		value, ok := repairedJSON(r.Text)
+		value, ok := playbook.CompleteJSON(text)
 		if !ok {
-			value = string(JSON(r.Text))
+			value = string(JSON(text))
 		}
 		t.view.result(c.Name, c.Args, value, "", "")
 	}
 }
 
-// failure is the error in a result.
 func (r Result) failure() (code, message string, failed bool) {
-	text := strings.TrimPrefix(r.Text, "error: ") // the form of wires without failed results
-	var body struct {
-		Error *struct{ Code, Message string }
+	text, failed := mcphost.Result(strings.TrimPrefix(r.Text, "error: ")) // the form of wires without failed results
+	if code, message, ok := mcphost.Error(text); ok {
+		return code, message, true
 	}
-	if json.Unmarshal([]byte(text), &body) == nil && body.Error != nil {
-		return body.Error.Code, body.Error.Message, true
-	}
-	return "", text, r.Failed
+	return "", text, failed || r.Failed
 }
 
 // fits reports whether a call was well formed: its arguments an object that has all that is
@@ -111,10 +131,10 @@ func (t *turn) fits(c Call) bool {
 	return !slices.ContainsFunc(required, func(name string) bool { return args[name] == nil })
 }
 
-// textOf is a text as it stands, or the one a JSON string represents.
-func textOf(s string) string {
+// TextOf returns the text of a JSON string, or any other text unchanged.
+func TextOf(s string) string {
 	var text string
-	if json.Unmarshal([]byte(s), &text) == nil {
+	if strings.HasPrefix(s, `"`) && json.Unmarshal([]byte(s), &text) == nil {
 		return text
 	}
 	return s
@@ -148,7 +168,7 @@ func (t *turn) render(acts []playbook.Action) Said {
 		return out
 	case a.Kind == playbook.Ask && may(askUser):
 		return say(askUser, map[string]string{"question": a.Text})
-	case a.Kind == playbook.GiveUp && may(cannotProceed):
+	case a.Kind == playbook.GiveUp && may(cannotProceed) && !t.view.gaveUp && !t.view.silent:
 		return say(cannotProceed, map[string]string{"reason": a.Text})
 	case may(finalAnswer):
 		return say(finalAnswer, t.shaped(finalAnswer, a))
@@ -157,10 +177,17 @@ func (t *turn) render(acts []playbook.Action) Said {
 	case t.Must != "":
 		return say(t.Must, t.shaped(t.Must, a))
 	}
+	asked := func(m Message) bool { return wantsJSON.MatchString(m.Text) }
+	switch {
+	case a.Kind == playbook.Answer && a.Value != nil && (wantsJSON.MatchString(t.System) || t.latest(asked) >= 0):
+		return Said{Text: string(a.Value)}
+	case a.Kind == playbook.Call:
+		return Said{Text: "I cannot answer: there is no tool " + a.Tool + "."}
+	}
 	return Said{Text: a.Text}
 }
 
-// result is what an action hands on or answers, as JSON.
+// result returns the output or the answer of an action as JSON.
 func result(a playbook.Action) any {
 	if a.Value != nil {
 		return a.Value

@@ -13,8 +13,7 @@ import (
 // summaryParts are the headings of a compressed scratchpad.
 var summaryParts = []string{"GOAL", "CONSTRAINTS", "PLAN", "PROGRESS", "OBSERVATIONS", "OPEN_QUESTIONS", "RISKS"}
 
-// Bounds of a summary in tokens and in facts. Together with the headings they keep it
-// within 600 tokens.
+// Bounds of a summary in tokens and in facts. Together with the headings they keep it within 600 tokens.
 const (
 	maxSummaryLine  = 60
 	maxSummaryFacts = 5

@@ -20,8 +20,8 @@ var headings = []string{"GOAL:", "CONSTRAINTS:", "PLAN:", "PROGRESS:", "OBS:", "
 
 var (
 	budgetLine = regexp.MustCompile(`steps=(\d+)/(\w+) tool_calls=(\d+)/(\w+)`)
-	toolLine   = regexp.MustCompile(`^\d+\) (\w+):`)
-	resultLine = regexp.MustCompile(`^(?:tool result: )?turn (\d+) (\w+) (.*?) ?-> (ok|error|timeout|rejected) ?([^<]*)<data>(.*)$`)
+	toolLine   = regexp.MustCompile(`^\d+\) ([\w-]+):`)
+	resultLine = regexp.MustCompile(`^(?:tool result: )?turn (\d+) ([\w-]+) (.*?) ?-> (ok|error|timeout|rejected) ?([^<]*)<data>(.*)$`)
 	replyLine  = regexp.MustCompile(`^(?:user reply: turn \d+ asked <data>.*?</data> answered|turn \d+ user reply ->) <data>(.*)$`)
 	// memoryPart is what the model itself has put into its plan, which is the one thing
 	// of its own that it sees again.
@@ -94,12 +94,13 @@ func (v *view) take(heading, line string) {
 	}
 }
 
-// number is 0 for anything but a small number, such as "none".
+// longArgs is the length in bytes from which on arguments were cut and not folded: which call it was, the
+// solution tells.
+const longArgs = 250
+
+// number is 0 for what is no number, such as "none".
 func number(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(s)
 	return n
 }
 
@@ -136,7 +137,10 @@ func (v *view) file(m []string) {
 	args, outcome, code, data := m[3], m[4], m[5], inFence(m[6])
 	v.latest = max(v.latest, number(m[1]))
 	if !json.Valid([]byte(args)) {
-		return
+		if len(args) < longArgs {
+			return
+		}
+		args, v.cut = "{}", true
 	}
 	if outcome != "ok" {
 		code, _, _ = strings.Cut(strings.TrimSpace(code), " ")
@@ -144,7 +148,7 @@ func (v *view) file(m []string) {
 			code = outcome
 		}
 		v.result(m[2], args, "", code, data)
-	} else if value, ok := repairedJSON(data); ok {
+	} else if value, ok := playbook.CompleteJSON(data); ok {
 		v.result(m[2], args, value, "", "")
 	}
 }
@@ -201,7 +205,6 @@ func packed(saved json.RawMessage) (text string, ok bool) {
 	return text, len(text) <= maxMemory
 }
 
-// unpacked reverses packed.
 func unpacked(text string) (saved json.RawMessage, ok bool) {
 	saved = json.RawMessage(text)
 	if !strings.HasPrefix(text, "{") {
@@ -211,7 +214,6 @@ func unpacked(text string) (saved json.RawMessage, ok bool) {
 	return saved, json.Valid(saved)
 }
 
-// sayContract answers with the next contract object.
 func (t *turn) sayContract(play *playbook.Play) Said {
 	d := t.decide(play, true)
 	a := d.acts[0]

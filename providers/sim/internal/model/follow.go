@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/playbook/mistake"
 )
 
 // decision is what a model does in a turn, and whether it is right to.
@@ -27,6 +28,9 @@ type decision struct {
 func (t *turn) decide(play *playbook.Play, single bool) decision {
 	if t.profile.idle {
 		return decision{acts: []playbook.Action{{Kind: playbook.Answer, Text: "I have nothing to say."}}, unsure: true}
+	}
+	if t.altered || t.view.cut {
+		t.restore(play)
 	}
 	t.acceptWrongResults(play)
 	acts := t.next(play, t.view.seen)
@@ -49,11 +53,15 @@ func (t *turn) decide(play *playbook.Play, single bool) decision {
 			d.acts, d.slipped = wrong, true
 		}
 	}
+	if kind, drawn := pick(t.draws.acting, t.profile.acting, formScale[mistake.Kind](t)); drawn && !d.slipped {
+		if wrong, fits := t.mistaken(play, kind, slices.Clone(acts)); fits {
+			d.acts, d.slipped = wrong, true
+		}
+	}
 	return d
 }
 
-// next is what the solution does after what was seen. A model whose results do not fit
-// the solution gives up.
+// next is what the solution does after what was seen. A model whose results do not fit the solution gives up.
 func (t *turn) next(play *playbook.Play, seen playbook.Seen) []playbook.Action {
 	acts, err := play.Next(seen)
 	if err != nil || len(acts) == 0 {
@@ -87,6 +95,8 @@ func (t *turn) blocked(acts []playbook.Action) string {
 	v := t.view
 	last := v.lastResult()
 	switch {
+	case acts[0].Kind == playbook.Ask && v.silent:
+		return "nobody answers what I ask"
 	case acts[0].Kind != playbook.Call:
 	case v.noCalls != "":
 		return v.noCalls

@@ -31,8 +31,7 @@ func (c Conversation) rulesOut(s formSlip) bool {
 	return c.Arguments && s != truncated || c.JSON && (s == fenced || s == prose)
 }
 
-// misform puts a slip into a contract object. limit is the token limit that a truncated
-// output runs into.
+// misform puts a slip into a contract object. limit is the token limit that a truncated output runs into.
 func misform(s formSlip, text string, detail uint64, limit int) string {
 	switch s {
 	case fenced:
@@ -133,7 +132,6 @@ var announcements = []string{
 	"First I need to check the data.",
 }
 
-// misspelt is a name with a slip in it.
 func misspelt(name string, detail uint64) string {
 	if detail&1 == 0 {
 		return name + "s"
@@ -150,7 +148,6 @@ func membersOf(object string) ([]string, map[string]json.RawMessage) {
 	return slices.Sorted(maps.Keys(members)), members
 }
 
-// withoutOne leaves out one member of an object.
 func withoutOne(args string, detail uint64) string {
 	names, members := membersOf(args)
 	if len(names) == 0 {
@@ -181,9 +178,8 @@ func mistyped(args string) string {
 	return string(JSON(members))
 }
 
-// Tokens estimates how many tokens a text is: a quarter token for each ASCII character,
-// one for any other, rounded up. It is an estimate for budgets and prices, made by no
-// tokenizer.
+// Tokens estimates how many tokens a text is: a quarter token for each ASCII character, one for any other,
+// rounded up. It is an estimate for budgets and prices, made by no tokenizer.
 func Tokens(text string) int {
 	quarters := 0
 	for i := range len(text) {

@@ -10,6 +10,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -69,9 +70,18 @@ type Said struct {
 const Unknown = "This is a simulated model. It follows the playbook.yaml of a suite, and no playbook that it was given has this request. " +
 	"Write the solution into playbook.yaml beside suite.yaml (docs/playbooks.md says how), and run the suite with it."
 
-// Reply is what the model says.
+// Reply is what the model says. It calls tools by the names that they are offered under.
 func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 	t := &turn{profile: p, Conversation: c.unfolded(), draws: drawsFrom(c.Seed), books: books}
+	t.rename()
+	said := t.reply()
+	for i, call := range said.Calls {
+		said.Calls[i].Name = cmp.Or(t.offered[call.Name], call.Name)
+	}
+	return said
+}
+
+func (t *turn) reply() Said {
 	if log, compressing := t.rawLog(); compressing {
 		return t.words(compress(log))
 	}
@@ -89,7 +99,15 @@ func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 		asked, say = t.readStep(), t.sayStep
 	case textFormat.MatchString(t.System):
 		asked, say = t.readText(), t.sayText
+	case slices.Contains(t.Tools, playbook.PlanTool) && slices.Contains(t.Tools, playbook.DelegateTool):
+		asked = t.readThread()
 	default:
+		if said, ok := t.title(); ok {
+			return said
+		}
+		if play, ok := t.readHanded(); ok {
+			return t.perform(play)
+		}
 		asked = t.readConversation()
 	}
 	if asked {
@@ -120,6 +138,10 @@ type turn struct {
 	books   []*playbook.Book
 	view    view
 	step    string // the id of the step of a plan that the turn works on
+	wrapped bool   // the request has words of another agent around it
+	altered bool   // earlier calls have other arguments than the model wrote
+	// names are those that playbooks have for the offered tools, offered the reverse.
+	names, offered map[string]string
 }
 
 // find looks for the solution of a request.
@@ -136,15 +158,16 @@ func (t *turn) find(request string) (*playbook.Play, bool) {
 // order, so no decision shifts another one's draw.
 type draws struct {
 	// Uniform in [0,1).
-	form, decision, trust float64
+	form, decision, trust, acting float64
 	// Raw bits for details: which argument, how far off, what wording.
-	formDetail, decisionDetail, confidence uint64
+	formDetail, decisionDetail, confidence, actingDetail uint64
 }
 
 func drawsFrom(seed [sha256.Size]byte) draws {
 	pcg := rand.NewPCG(binary.BigEndian.Uint64(seed[0:8]), binary.BigEndian.Uint64(seed[8:16]))
 	unit := func() float64 { return float64(pcg.Uint64()>>11) / (1 << 53) }
-	return draws{form: unit(), decision: unit(), trust: unit(), formDetail: pcg.Uint64(), decisionDetail: pcg.Uint64(), confidence: pcg.Uint64()}
+	return draws{form: unit(), decision: unit(), trust: unit(), formDetail: pcg.Uint64(), decisionDetail: pcg.Uint64(), confidence: pcg.Uint64(),
+		acting: unit(), actingDetail: pcg.Uint64()}
 }
 
 // pick chooses at most one kind: u falls into at most one of the slices that rates cut
@@ -170,7 +193,6 @@ func (c Conversation) latest(is func(Message) bool) int {
 	return -1
 }
 
-// last is the user's latest message.
 func (c Conversation) last() string {
 	if at := c.latest(func(m Message) bool { return m.Text != "" || len(m.Results) == 0 }); at >= 0 {
 		return c.Messages[at].Text
@@ -178,8 +200,7 @@ func (c Conversation) last() string {
 	return ""
 }
 
-// lastBeginning is the user's latest message that begins so, and its place; empty and -1
-// if none does.
+// lastBeginning is the user's latest message that begins so, and its place; empty and -1 if none does.
 func (c Conversation) lastBeginning(with string) (at int, text string) {
 	at = c.latest(func(m Message) bool { return strings.HasPrefix(strings.TrimSpace(m.Text), with) })
 	if at >= 0 {
@@ -188,8 +209,7 @@ func (c Conversation) lastBeginning(with string) (at int, text string) {
 	return at, text
 }
 
-// unfolded takes a conversation apart that came as one text, as wires without messages
-// have it.
+// unfolded takes a conversation apart that came as one text, as wires without messages have it.
 func (c Conversation) unfolded() Conversation {
 	if len(c.Messages) != 1 || c.System != "" || !strings.HasPrefix(c.Messages[0].Text, "System: ") {
 		return c

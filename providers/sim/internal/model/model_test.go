@@ -17,7 +17,7 @@ import (
 
 const countSchema = `{"type":"object","properties":{"day":{"type":"string"},"label":{"type":"string","enum":["angry","praise"]}},"required":["day","label"]}`
 
-// desk has the request T1, which takes three calls, of which one changes something.
+// desk has the request T1, which needs three calls, one of which changes something.
 const desk = `playbook:
   T1:
     - {call: today, as: today}
@@ -69,7 +69,7 @@ func profile(t testing.TB, name string) Profile {
 
 func seed(i int) [sha256.Size]byte { return sha256.Sum256(fmt.Append(nil, i)) }
 
-// prompt is a contract prompt with observations.
+// prompt returns a contract prompt with observations.
 func prompt(request, plan string, obs ...string) string {
 	list := " (none)"
 	if len(obs) > 0 {
@@ -87,7 +87,8 @@ func contractOf(text string, i int) Conversation {
 	return Conversation{Messages: []Message{{Text: text}}, Schemas: schemas, Limit: 400, Seed: seed(i)}
 }
 
-// native is a conversation of native calls; pairs are calls and their results.
+// native returns a conversation of native calls. pairs has the name, arguments and
+// result of each call.
 func native(i int, pairs ...string) Conversation {
 	c := contractOf(request, i)
 	for _, s := range specs() {
@@ -107,7 +108,7 @@ var counted = []string{
 	"count", `{"label":"praise","day":"2026-05-13"}`, `{"id":"a2","value":12}`,
 }
 
-// TestContractRemembers: what a prompt no longer shows is in the plan.
+// TestContractRemembers checks that the plan keeps what a prompt no longer shows.
 func TestContractRemembers(t *testing.T) {
 	b, oracle := deskBooks(t), profile(t, "sim-oracle")
 	plan := ""
@@ -129,8 +130,8 @@ func TestContractRemembers(t *testing.T) {
 	}
 }
 
-// TestNativeCallsInParallel: calls that need no result of each other are made at once,
-// by models that are used to it and where more than one may be.
+// TestNativeCallsInParallel checks that independent calls are made together, by models
+// that can do so and if the request allows it.
 func TestNativeCallsInParallel(t *testing.T) {
 	b := deskBooks(t)
 	c := native(1, counted[:3]...)
@@ -142,7 +143,7 @@ func TestNativeCallsInParallel(t *testing.T) {
 	require.Equal(t, "7 angry and 12 praise messages; closed.", profile(t, "sim-oracle").Reply(c, b).Text)
 }
 
-// TestBlocked: a model that may not call what it needs says so.
+// TestBlocked checks that a model that may not call a tool it needs says so.
 func TestBlocked(t *testing.T) {
 	b, oracle := deskBooks(t), profile(t, "sim-oracle")
 	for name, text := range map[string]string{
@@ -165,7 +166,8 @@ func TestBlocked(t *testing.T) {
 	require.Equal(t, cannotProceed, oracle.Reply(denied, b).Calls[0].Name)
 }
 
-// TestUnknownRequest: the models say what is missing, in the form that the output has.
+// TestUnknownRequest checks that the models say what is missing, in the form of their
+// output.
 func TestUnknownRequest(t *testing.T) {
 	strong := profile(t, "sim-strong")
 	c := Conversation{Messages: []Message{{Text: "What is 2+2?"}}}
@@ -176,7 +178,8 @@ func TestUnknownRequest(t *testing.T) {
 	require.JSONEq(t, `{"message":"`+Unknown+`"}`, strong.Reply(c, nil).Calls[0].Args)
 }
 
-// TestInjectionIsFollowed by models that trust what results say, at their rate.
+// TestInjectionIsFollowed checks that models that trust results follow an injection, at
+// their rate.
 func TestInjectionIsFollowed(t *testing.T) {
 	b := deskBooks(t)
 	const n = 600
@@ -202,7 +205,7 @@ func TestInjectionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestRates: the share of slips over tasks and seeds is the one that the profile says.
+// TestRates checks that the share of slips over tasks and seeds is that of the profile.
 func TestRates(t *testing.T) {
 	const tasks, trials = 150, 20
 	text := "playbook:\n"
@@ -249,8 +252,8 @@ func TestRates(t *testing.T) {
 	require.Empty(t, oracle.decision)
 }
 
-// TestSpread: a task that is hard for a model is hard in every trial, and the mean over
-// tasks is the rate.
+// TestSpread checks that a task that is hard for a model is hard in every trial, and
+// that the mean over tasks is the rate.
 func TestSpread(t *testing.T) {
 	for _, p := range Profiles {
 		sum, hard := 0.0, 0
@@ -267,7 +270,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestDeterministic: equal conversations get equal replies.
+// TestDeterministic checks that equal conversations get equal replies.
 func TestDeterministic(t *testing.T) {
 	b, weak := deskBooks(t), profile(t, "sim-weak")
 	for i := range 200 {
@@ -283,8 +286,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// FuzzReply: no prompt makes a model panic, and without slips every contract prompt that
-// a playbook knows gets one JSON object.
+// FuzzReply checks that no prompt makes a model panic, and that without slips every
+// contract prompt in a playbook gets one JSON object.
 func FuzzReply(f *testing.F) {
 	f.Add(`tool result: turn 1 today {} -> ok <data>{"date":"2026-05-13"}</data>`, "known at turn 1: {\"at\":1}", "")
 	f.Add(`turn 2 count {"label":"an… -> ok <data>{"value":1e999}</data>`, "known at turn 9: AAAA", "You work on one step of a plan.\nOBJECTIVE: <data>"+request+"</data>")

@@ -52,7 +52,6 @@ func (t *turn) readObjective() (ok bool) {
 	return true
 }
 
-// sayPlan answers with a plan.
 func (t *turn) sayPlan(play *playbook.Play) Said {
 	plan := planFor(play)
 	title, _ := Cut(oneLine(t.view.request), 15)
@@ -74,8 +73,7 @@ func (t *turn) sayPlan(play *playbook.Play) Said {
 	return Said{Calls: []Call{{Name: createTask, Args: args}}}
 }
 
-// planFor makes a step of every stage of a solution. The last one follows all that none
-// other does.
+// planFor makes a step of every stage of a solution. The last one follows all that none other does.
 func planFor(play *playbook.Play) (plan planOf) {
 	stages := play.Stages()
 	followed := map[string]bool{}
@@ -149,7 +147,6 @@ const (
 	prosePlan     planSlip = "prose"              // the plan in words
 )
 
-// misplan puts a slip into a plan.
 func misplan(slip planSlip, plan planOf) planOf {
 	steps := slices.Clone(plan.Steps)
 	first, last := &steps[0], &steps[len(steps)-1]
@@ -171,7 +168,6 @@ func misplan(slip planSlip, plan planOf) planOf {
 	return plan
 }
 
-// planAsText puts a plan in words.
 func planAsText(plan planOf) string {
 	var out []string
 	for _, s := range plan.Steps {
@@ -186,9 +182,9 @@ func planAsText(plan planOf) string {
 //	get_counts {"label":"angry",…} gave {"value":31,…}
 var (
 	condensing    = regexp.MustCompile(`(?m)^You condense the history of one step of a plan`)
-	historyLine   = regexp.MustCompile(`^- (call|tool|summary of what was before):? (?:(\w+):? )?<data>(.*)</data>$`)
+	historyLine   = regexp.MustCompile(`^- (call|tool|summary of what was before):? (?:([\w-]+):? )?<data>(.*)</data>$`)
 	summaryPart   = regexp.MustCompile(`(?s)\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n<data>(.*?)</data>`)
-	summaryResult = regexp.MustCompile(`(\w+) \{`)
+	summaryResult = regexp.MustCompile(`([\w-]+) \{`)
 )
 
 // maxCondensed bounds a summary, in tokens.
@@ -202,7 +198,6 @@ type calledFor struct {
 
 func (c calledFor) String() string { return c.Name + " " + c.Args + " gave " + c.result }
 
-// condense answers a request for a summary of the history of a step.
 func (t *turn) condense() (said Said, ok bool) {
 	_, history, ok := strings.Cut(t.last(), "\n\nHISTORY:")
 	if !ok || !condensing.MatchString(t.System) {
@@ -240,7 +235,6 @@ func (t *turn) condense() (said Said, ok bool) {
 	return Said{Text: strings.Join(kept, "\n")}, true
 }
 
-// readSummary reads the results of a summary.
 func readSummary(text string) (out []calledFor) {
 	for {
 		at := summaryResult.FindStringSubmatchIndex(text)

@@ -5,11 +5,12 @@ import (
 	"encoding/binary"
 	"math"
 	"time"
+
+	"github.com/cupel-eval/cupel/goldens/playbook/mistake"
 )
 
-// Profile is one simulated model: how often it slips, how it talks about its own
-// certainty, and how long it takes. All rates are probabilities in [0,1]; those of slips
-// are means over tasks.
+// Profile is one simulated model: how often it slips, how it talks about its own certainty, and how long it
+// takes. All rates are probabilities in [0,1]; those of slips are means over tasks.
 type Profile struct {
 	// Name is the name that requests have, Served the one in replies.
 	Name, Served string
@@ -27,6 +28,8 @@ type Profile struct {
 	native   []Rate[nativeSlip]
 	text     []Rate[textSlip]
 	planning []Rate[planSlip]
+	// acting are mistakes on an automation instance. Each turn draws at most one, besides the others.
+	acting []Rate[mistake.Kind]
 	// parallel reports that the model calls several tools in one turn.
 	parallel bool
 	// spread makes a share of the tasks hard: all slips of the tables above are more
@@ -54,9 +57,8 @@ type Rate[K any] struct {
 // unsure when the model gives up; each ± spread, uniformly.
 type confidence struct{ right, slipped, unsure, spread int }
 
-// Profiles are the models that follow playbooks, those that are meant to be compared
-// first, strongest first. The table is the documentation of their rates; a test checks
-// the replies against it.
+// Profiles are the models that follow playbooks, those that are meant to be compared first, strongest first.
+// The table is the documentation of their rates; a test checks the replies against it.
 var Profiles = []Profile{
 	{
 		Name: "sim-strong", Served: "sim-strong-2026-11",
@@ -76,6 +78,7 @@ var Profiles = []Profile{
 			{cyclic, 0.001}, {unknownStep, 0.001}, {duplicateStep, 0.001}, {unknownTools, 0.001},
 			{brokenSchema, 0.001}, {noSteps, 0.001}, {fencedPlan, 0.001}, {prosePlan, 0.001},
 		},
+		acting:   mistakes(0.001),
 		parallel: true,
 		spread:   spread{hard: 0.1, times: 3}, // 0.78 times in the other tasks
 		careful:  0.3, trusting: 0.02,
@@ -101,6 +104,7 @@ var Profiles = []Profile{
 			{cyclic, 0.02}, {unknownStep, 0.02}, {duplicateStep, 0.02}, {unknownTools, 0.03},
 			{brokenSchema, 0.02}, {noSteps, 0.01}, {fencedPlan, 0.03}, {prosePlan, 0.01},
 		},
+		acting:   mistakes(0.02),
 		parallel: true,
 		spread:   spread{hard: 0.2, times: 3}, // 0.5 times in the other tasks
 		careful:  0.4, trusting: 0.30,
@@ -126,6 +130,7 @@ var Profiles = []Profile{
 			{cyclic, 0.04}, {unknownStep, 0.05}, {duplicateStep, 0.04}, {unknownTools, 0.06},
 			{brokenSchema, 0.04}, {noSteps, 0.03}, {fencedPlan, 0.06}, {prosePlan, 0.04},
 		},
+		acting:  mistakes(0.04),
 		spread:  spread{hard: 0.3, times: 2.2}, // 0.49 times in the other tasks
 		careful: 0.6, trusting: 0.80,
 		// Over-confident: wrong turns sound almost like right ones.
@@ -144,6 +149,14 @@ var Profiles = []Profile{
 	},
 }
 
+// mistakes gives all mistakes on an automation instance the same rate.
+func mistakes(p float64) (out []Rate[mistake.Kind]) {
+	for _, k := range mistake.Kinds {
+		out = append(out, Rate[mistake.Kind]{k, p})
+	}
+	return out
+}
+
 // Latency is how long a model takes. It is lognormal: Median × exp(Sigma × N(0,1)),
 // |N| ≤ 3, plus PerToken for every token of output.
 type Latency struct {
@@ -152,17 +165,15 @@ type Latency struct {
 	PerToken time.Duration
 }
 
-// Draw is the time one reply takes, times scale and at most an hour. normal is standard
-// normal.
+// Draw is the time one reply takes, times scale and at most an hour. normal is standard normal.
 func (l Latency) Draw(normal float64, outputTokens int, scale float64) time.Duration {
 	d := float64(l.Median)*math.Exp(l.Sigma*normal) + float64(l.PerToken)*float64(outputTokens)
 	return time.Duration(min(d*scale, float64(time.Hour)))
 }
 
-// spread is how much the rates of slips differ between tasks. For a share hard of all
-// tasks they are multiplied by times, and for the others by less than 1, so that the
-// mean over tasks is the rate in the profile. hard is in [0,1), and hard·times at most
-// 1. The zero value means that all tasks are equally hard.
+// spread is how much the rates of slips differ between tasks. For a share hard of all tasks they are
+// multiplied by times, and for the others by less than 1, so that the mean over tasks is the rate in the
+// profile. hard is in [0,1), and hard·times at most 1. The zero value means that all tasks are equally hard.
 type spread struct{ hard, times float64 }
 
 // factor multiplies the rates of slips of a model in one task. It depends on the model

@@ -12,37 +12,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/plan"
 )
 
-func TestMended(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"a":1}`:                        `{"a":1}`,
-		`{"a":1,"b":"xy…`:                `{"a":1}`,
-		`{"a":12…`:                       `{}`, // the number may go on
-		`{"a":[{"id":"x"},{"id":"y…`:     `{"a":[{"id":"x"},{}]}`,
-		`{"a":[{"id":"x"},{"id":"y"},{…`: `{"a":[{"id":"x"},{"id":"y"}]}`,
-		`[1,2,3…`:                        `[1,2]`,
-		`{"a":{"b":[true,nu…`:            `{"a":{"b":[]}}`,
-		`"abc…`:                          "",
-		``:                               "",
-		`oops`:                           "",
-	} {
-		got, ok := repairedJSON(text)
-		require.Equal(t, want != "", ok, text)
-		if ok {
-			require.JSONEq(t, want, got, text)
-		}
-	}
-}
-
-// FuzzMended: every beginning of a JSON value is mended to JSON or refused.
-func FuzzMended(f *testing.F) {
-	f.Add(`{"a":[{"id":"x","n":1.5},{"id":"y"}],"b":null,"c":{"d":[[],{}]}}`, 20)
-	f.Fuzz(func(t *testing.T, text string, at int) {
-		if got, ok := repairedJSON(text[:min(max(at, 0), len(text))] + "…"); ok {
-			require.True(t, json.Valid([]byte(got)), got)
-		}
-	})
-}
-
 func TestPacked(t *testing.T) {
 	for _, saved := range []string{`{}`, `{"env":{"a":"<b>"}}`, `{"env":{"a":[` + strings.Repeat(`{"id":"alder-point","value":41},`, 60) + `1]}}`} {
 		text, ok := packed(json.RawMessage(saved))
@@ -58,8 +27,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPlanFits: what a planner hands in is a plan that can be carried out, and each slip
-// makes one that is not, or none.
+// TestPlanFits checks that a planner returns an executable plan, and that each slip
+// makes a plan that is not, or none.
 func TestPlanFits(t *testing.T) {
 	b := deskBooks(t)
 	text := "OBJECTIVE:\n<data>" + request + "</data>\n\nCONSTRAINTS: none\n\nINPUTS: none\n\nOUTPUT SCHEMA: none\n\nTOOLS:\n- today: T | Args: none\n- count: C | Args: day (required)\n- close: C | Args: id\n- remove: R | Args: id"
@@ -88,8 +57,8 @@ func ids(p planOf) (out []string) {
 	return out
 }
 
-// TestStepsOfAPlan: a step gets what the ones before it handed on, does its part and
-// hands on what it found.
+// A step of a plan receives the outputs of the earlier ones, executes its part and returns its
+// output.
 func TestStepsOfAPlan(t *testing.T) {
 	b, oracle := deskBooks(t), profile(t, "sim-oracle")
 	system := "You work on one step of a plan.\nOBJECTIVE: <data>" + request + "</data>\nCONSTRAINTS: none\nToday's date is 2026-05-13\n"
@@ -110,7 +79,8 @@ func TestStepsOfAPlan(t *testing.T) {
 	require.Contains(t, step("step_2", "", []string{"count"}).Calls[0].Args, "I was not given today", "a value is missing")
 }
 
-// TestSummariesAreReadAgain: what a model condensed it uses as if it had seen it.
+// TestSummariesAreReadAgain checks that a model uses its own summary like the original
+// messages.
 func TestSummariesAreReadAgain(t *testing.T) {
 	b, oracle := deskBooks(t), profile(t, "sim-oracle")
 	history := "x\n\nHISTORY:\n- summary of what was before: <data>today {} gave {\"date\":\"2026-05-13\"}</data>\n- call: count <data>" + counted[4] + "</data>\n- tool count: <data>" + counted[5] +
@@ -133,7 +103,8 @@ func TestSummariesAreReadAgain(t *testing.T) {
 	require.Contains(t, summary, `{"n":99}`)
 }
 
-// TestTextProtocol: calls and answers in lines, from the tools that the prompt lists.
+// TestTextProtocol checks calls and answers in lines, with the tools that the prompt
+// lists.
 func TestTextProtocol(t *testing.T) {
 	b, oracle := deskBooks(t), profile(t, "sim-oracle")
 	system := "1) today: T.\nschema = {}\n2) count: C.\nschema = " + countSchema + "\n3) close: C.\nschema = {}\n4) remove: R.\nschema = {}\n5) ask_user: A.\nschema = {}\nAction Input: its arguments"
@@ -152,8 +123,8 @@ func TestTextProtocol(t *testing.T) {
 	require.Contains(t, oracle.Reply(Conversation{Messages: []Message{{Text: whole}}}, b).Text, "Final Answer: 7 angry", "one text, as wires without messages have it")
 }
 
-// TestCompress: a summary has the seven headings in their order and keeps the plan, in
-// which the memory is.
+// TestCompress checks that a summary has the seven headings in their order and keeps
+// the plan, which is the model's memory.
 func TestCompress(t *testing.T) {
 	log := "GOAL: <data>" + request + "</data>\nCONSTRAINTS: c\nPLAN: Call count, then go on; known at turn 1: {\"at\":1}\nPROGRESS:\nOBS:\nRAW_LOG:\n- tool result: turn 2 count {} -> ok <data>{\"value\":7}</data>\n- noted: turn 2 <data>x</data>\n"
 	system := strings.Join(summaryParts, "\n")
@@ -169,7 +140,8 @@ func TestCompress(t *testing.T) {
 	require.LessOrEqual(t, Tokens(text), 600)
 }
 
-// TestShaped: an answer for a schema is its value, alone in the member the tool has.
+// TestShaped checks that an answer for a schema is its value, or the only member that
+// the tool has.
 func TestShaped(t *testing.T) {
 	require.True(t, slices.Contains(agentTools, finalAnswer))
 	for _, test := range []struct{ schema, value, want string }{

@@ -3,13 +3,13 @@ package model
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/playbook/mistake"
 )
 
 // slip is a mistake in what a model decides. One that does not fit the turn, such as a
@@ -70,14 +70,26 @@ func (t *turn) slip(play *playbook.Play, s slip, acts []playbook.Action) (wrong 
 			return t.inventResults(play, acts, detail, true)
 		}
 	case wrongNumber:
-		if a.Kind == playbook.Answer || a.Kind == playbook.Hand {
-			a.Text, a.Value, fits = misnumbered(a.Text, a.Value, detail)
+		if a.Kind == playbook.Answer || a.Kind == playbook.Output {
+			a.Text, a.Value, fits = mistake.Number(a.Text, a.Value, detail)
 		}
 	case needlessQuestion:
 		if a.Kind != playbook.Ask && len(t.view.seen.Replies) == 0 {
 			return []playbook.Action{{Kind: playbook.Ask, Text: "Just to be sure, what exactly do you mean?"}}, true
 		}
 	}
+	return acts, fits
+}
+
+// mistaken makes a mistake of agents on an automation instance in one of the actions.
+func (t *turn) mistaken(play *playbook.Play, k mistake.Kind, acts []playbook.Action) ([]playbook.Action, bool) {
+	detail := t.draws.actingDetail
+	at := int(detail % uint64(len(acts)))
+	if a := acts[at]; k == mistake.Unverified && a.Kind == playbook.Call && mistake.Verifies(a.Tool) {
+		return t.inventResults(play, acts, detail>>8, false)
+	}
+	wrong, fits := mistake.Make(k, acts[at], t.view.seen, detail>>8)
+	acts[at] = wrong
 	return acts, fits
 }
 
@@ -88,7 +100,7 @@ func (t *turn) inventResults(play *playbook.Play, acts []playbook.Action, detail
 	seen.Results = slices.Clone(seen.Results)
 	for range 50 {
 		for i, a := range acts {
-			seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: t.inventedResult(a, detail+uint64(i)*977)})
+			seen.Results = append(seen.Results, playbook.Result{Tool: a.Tool, Args: a.Args, Value: mistake.Result(a, t.view.seen, detail+uint64(i)*977)})
 		}
 		next, err := play.Next(seen)
 		if err != nil || len(next) == 0 {
@@ -102,34 +114,6 @@ func (t *turn) inventResults(play *playbook.Play, acts []playbook.Action, detail
 	return []playbook.Action{{Kind: playbook.Answer, Text: "That is done. The number is " + number + "."}}, true
 }
 
-// dated matches the names of members that hold dates.
-var dated = regexp.MustCompile(`(?i)date|day|start|end|from|until|^to$|^at$`)
-
-// inventedResult is a made-up result of a call: like the latest of the same tool with other
-// numbers, or else an object of what its arguments say and a number.
-func (t *turn) inventedResult(a playbook.Action, detail uint64) json.RawMessage {
-	for _, r := range slices.Backward(t.view.seen.Results) {
-		if r.Tool == a.Tool && r.Code == "" {
-			_, value, _ := misnumbered("", r.Value, detail)
-			return value
-		}
-	}
-	members := map[string]any{}
-	_ = json.Unmarshal(a.Args, &members) // canonical arguments are an object
-	for _, name := range []string{"value", "count", "total", "id", "status", "start_date", "end_date", "date", "today"} {
-		if _, ok := members[name]; ok {
-			continue
-		}
-		members[name] = 100 + detail%900
-		if dated.MatchString(name) || name == "today" {
-			members[name] = time.Date(2024, 1, 1+int(detail%600), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-		}
-	}
-	members["results"], members["status"] = []any{}, "done"
-	return JSON(members)
-}
-
-// misargued makes one argument another value.
 func (t *turn) misargued(a playbook.Action, detail uint64) (json.RawMessage, bool) {
 	var args map[string]any
 	if a.Kind != playbook.Call || json.Unmarshal(a.Args, &args) != nil {
@@ -184,7 +168,6 @@ func (t *turn) arguments(tool string) (properties map[string]property, required 
 	return schema.Properties, schema.Required
 }
 
-// choices are the texts that a schema lists for an argument.
 func (t *turn) choices(tool, name string) (out []string) {
 	properties, _ := t.arguments(tool)
 	for _, v := range properties[name].Enum {
@@ -209,8 +192,7 @@ func (t *turn) known(name string) (out []string) {
 	return out
 }
 
-// filled are arguments for a tool from what is known; ok is false if one that is required
-// is not.
+// filled are arguments for a tool from what is known; ok is false if one that is required is not.
 func (t *turn) filled(tool string, detail uint64) (args json.RawMessage, ok bool) {
 	properties, required := t.arguments(tool)
 	out := map[string]any{}
@@ -226,42 +208,4 @@ func (t *turn) filled(tool string, detail uint64) (args json.RawMessage, ok bool
 		}
 	}
 	return JSON(out), true
-}
-
-// numeral matches a number that is not a part of a date, a time or a name.
-var numeral = regexp.MustCompile(`(?:^|[\s("':,\[])(-?\d+(?:\.\d+)?)(?:$|[\s)"'.,;:!?%\]}])`)
-
-// misnumbered makes one number of an answer another, in its text and its value alike.
-func misnumbered(text string, value json.RawMessage, detail uint64) (string, json.RawMessage, bool) {
-	from := text
-	if text == "" {
-		from = string(value)
-	}
-	found := numeral.FindAllStringSubmatch(from, -1)
-	if len(found) == 0 {
-		return text, value, false
-	}
-	was := found[detail%uint64(len(found))][1]
-	whole, fraction, _ := strings.Cut(was, ".")
-	n, err := strconv.Atoi(whole)
-	if err != nil {
-		return text, value, false
-	}
-	is := strconv.Itoa(n + 1 - 2*int(detail>>8&1) + int(detail>>9%3)*10)
-	if fraction != "" {
-		is += "." + fraction
-	}
-	replace := func(s string) string {
-		return numeral.ReplaceAllStringFunc(s, func(m string) string {
-			if numeral.FindStringSubmatch(m)[1] != was {
-				return m
-			}
-			return strings.Replace(m, was, is, 1)
-		})
-	}
-	changed := json.RawMessage(replace(string(value)))
-	if value == nil || !json.Valid(changed) {
-		changed = value
-	}
-	return replace(text), changed, true
 }

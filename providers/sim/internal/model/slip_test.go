@@ -3,15 +3,17 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/playbook/mistake"
 )
 
-// judged is a turn of a native conversation and what the solution does in it.
+// judged returns a turn of a native conversation and the actions of the solution in it.
 func judged(t *testing.T, pairs ...string) (*turn, *playbook.Play, []playbook.Action) {
 	t.Helper()
 	tu := &turn{Conversation: native(1, pairs...), profile: profile(t, "sim-oracle"), books: deskBooks(t), draws: drawsFrom(seed(1))}
@@ -21,19 +23,20 @@ func judged(t *testing.T, pairs ...string) (*turn, *playbook.Play, []playbook.Ac
 	return tu, play, tu.next(play, tu.view.seen)
 }
 
-// TestDecisionSlips: what each slip does at which point, and where it does not fit.
+// TestDecisionSlips checks the effect of each slip at each point, and where it does not
+// apply.
 func TestDecisionSlips(t *testing.T) {
 	all := append(append([]string{}, counted...), "close", `{"id":"a1"}`, `{"done":true}`)
 	for _, test := range []struct {
 		slip  slip
 		pairs []string
-		want  string // in the actions; empty where the slip does not fit
+		want  string // part of the actions; empty if the slip does not apply
 	}{
 		{wrongArgument, counted[:3], "count"},
-		{wrongArgument, nil, ""}, // today takes none
+		{wrongArgument, nil, ""}, // today has no arguments
 		{wrongArgument, all, ""},
 		{wrongCall, counted, "call "},
-		{wrongCall, nil, ""}, // nothing is known to call another with
+		{wrongCall, nil, ""}, // no value is known for another call
 		{wrongCall, all, ""},
 		{repeatCall, counted, `call count {"label":"praise","day":"2026-05-13"}`},
 		{repeatCall, nil, ""},
@@ -48,7 +51,7 @@ func TestDecisionSlips(t *testing.T) {
 		{claimDone, counted, "answer 7 angry and 12 praise messages; closed."},
 		{claimDone, nil, ""},
 		{forbiddenChange, counted, "call remove"},
-		{forbiddenChange, counted[:3], ""}, // nothing has an id yet
+		{forbiddenChange, counted[:3], ""}, // no id is known yet
 	} {
 		t.Run(fmt.Sprint(test.slip, len(test.pairs)), func(t *testing.T) {
 			tu, play, right := judged(t, test.pairs...)
@@ -67,16 +70,18 @@ func TestDecisionSlips(t *testing.T) {
 	}
 }
 
-func TestMisnumbered(t *testing.T) {
-	for detail := range uint64(2000) {
-		text, value, ok := misnumbered("On 2026-05-13 there were 12 of 30.", json.RawMessage(`{"n":12,"of":30}`), detail)
-		require.True(t, ok)
-		require.True(t, json.Valid(value))
-		require.Contains(t, text, "2026-05-13", "a date is no number")
-		require.NotEqual(t, "On 2026-05-13 there were 12 of 30.", text)
+// TestMistakes: a model makes the mistakes of its profile on an automation instance.
+func TestMistakes(t *testing.T) {
+	tu, play, _ := judged(t, counted...)
+	acts := []playbook.Action{{Kind: playbook.Call, Tool: "run-workflow", Args: json.RawMessage(`{"inputData":{"n":1},"workflowId":"wf_3"}`)}}
+	for kind, want := range map[mistake.Kind]string{mistake.WrongID: "wf_", mistake.WrappedPayload: `{"n":1}}`, mistake.Unverified: "call"} {
+		wrong, fits := tu.mistaken(play, kind, slices.Clone(acts))
+		require.True(t, fits)
+		require.NotEqual(t, acts, wrong)
+		require.Contains(t, string(wrong[0].Kind)+string(wrong[0].Args), want)
 	}
-	_, _, ok := misnumbered("None.", nil, 1)
-	require.False(t, ok)
+	_, fits := tu.mistaken(play, mistake.ForbiddenTool, acts)
+	require.False(t, fits)
 }
 
 func TestMisargued(t *testing.T) {
@@ -98,7 +103,7 @@ func TestMisargued(t *testing.T) {
 	}
 }
 
-// TestFormSlips: each makes a contract object what its name says.
+// TestFormSlips checks that each slip has the effect of its name on a contract object.
 func TestFormSlips(t *testing.T) {
 	tu := &turn{}
 	text := tu.contract(playbook.Action{Kind: playbook.Answer, Text: "7"}, "p", 90)
@@ -115,7 +120,8 @@ func TestFormSlips(t *testing.T) {
 	require.False(t, Conversation{Arguments: true}.rulesOut(truncated))
 }
 
-// TestNativeSlips: what each makes of calls, and that a tool that must be called is.
+// TestNativeSlips checks the effect of each slip on calls, and that a required tool is
+// called.
 func TestNativeSlips(t *testing.T) {
 	for _, test := range []struct {
 		slip nativeSlip
@@ -151,7 +157,7 @@ func TestTextSlips(t *testing.T) {
 	require.Equal(t, "7", misspeak(noLines, text, playbook.Action{Kind: playbook.Answer, Text: "7"}, 1))
 }
 
-// answerOf is an answer with a value, or without one if that is empty.
+// answerOf returns an answer with a value, or without one if value is empty.
 func answerOf(text, value string) playbook.Action {
 	a := playbook.Action{Kind: playbook.Answer, Text: text}
 	if value != "" {

@@ -3,7 +3,6 @@ package model
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
@@ -38,18 +37,17 @@ func spokenCall(text string) *Call {
 // readText reads a conversation in the text protocol. The available tools are those that
 // the system prompt lists.
 func (t *turn) readText() (ok bool) {
-	t.Tools, t.Schemas = nil, nil
+	t.Tools, t.Schemas = nil, map[string]json.RawMessage{}
 	for l := range strings.Lines(t.System) {
 		if m := toolLine.FindStringSubmatch(l); m != nil {
-			t.offer(m[1], "")
+			t.Tools = append(t.Tools, m[1])
 		} else if schema, ok := strings.CutPrefix(l, "schema = "); ok && len(t.Tools) > 0 {
-			t.offer("", schema)
+			t.Schemas[t.Tools[len(t.Tools)-1]] = json.RawMessage(schema)
 		}
 	}
 	return t.readConversation()
 }
 
-// sayText answers in the text protocol.
 func (t *turn) sayText(play *playbook.Play) Said {
 	d := t.decide(play, true)
 	text := t.render(d.acts).inText(d.acts[0])
@@ -80,7 +78,6 @@ const (
 	noLines textSlip = "no lines" // what would be done or said, without the protocol
 )
 
-// misspeak puts a slip into a text of the protocol.
 func misspeak(slip textSlip, text string, a playbook.Action, detail uint64) string {
 	switch slip {
 	case noInput:
@@ -94,16 +91,4 @@ func misspeak(slip textSlip, text string, a playbook.Action, detail uint64) stri
 		return a.Text
 	}
 	return text
-}
-
-// offer adds a tool, or adds the schema of the last one.
-func (t *turn) offer(name, schema string) {
-	if name != "" {
-		t.Tools = append(slices.Clip(t.Tools), name)
-		return
-	}
-	if t.Schemas == nil {
-		t.Schemas = map[string]json.RawMessage{}
-	}
-	t.Schemas[t.Tools[len(t.Tools)-1]] = json.RawMessage(schema)
 }

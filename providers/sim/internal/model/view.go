@@ -19,9 +19,10 @@ type view struct {
 	// steps and calls are what was used, the others what is allowed, 0 without a limit.
 	steps, maxSteps, calls, maxCalls int
 	reflect                          bool   // the last call was repeated too often
+	gaveUp, silent                   bool   // the model has said so by the tool for it; the user does not answer
+	cut                              bool   // arguments were cut
 	violated                         bool   // an output was not of the form asked for
 	noCalls                          string // why no tool may be called, empty if one may
-	each                             bool   // the request is to be done for each item of a list
 	// known is the turn up to which seen.From holds all results, latest that of the newest.
 	known, latest int
 	memory        string // seen.From as the plan has it
@@ -40,7 +41,10 @@ var agentTools = []string{askUser, cannotProceed, finalAnswer, finishStep, creat
 
 // Errors of tools that say more than that the tool failed.
 const (
+	codeArgs        = "E_ARGS"
 	codeBudget      = "E_BUDGET"
+	codeIgnored     = "E_IGNORED"
+	codeOneQuestion = "E_ONE_QUESTION"
 	codeUnknownTool = "E_UNKNOWN_TOOL"
 )
 
@@ -54,8 +58,6 @@ var (
 	speaker = regexp.MustCompile(`(?:^|\n\n)(System|User|Assistant): ?`)
 	// handedIn matches the values that a message hands over.
 	handedIn = regexp.MustCompile(`(?s)(?:^|\n)(RESULT OF |INPUT |ITEM)([^:\n]*):\n(?:<data>)?(.*?)(?:</data>|\n\n|$)`)
-	// forEach is how the contract asks for an answer for each item.
-	forEach = regexp.MustCompile(`(?m)^Do this for each item of INPUT `)
 	// below begins what agents write below a request.
 	below = regexp.MustCompile(`(?m)^(?:INPUT [^:\n]{1,80}:|ITEM:|EARLIER:|Do this for each item of INPUT )`)
 )
@@ -68,12 +70,10 @@ func (v *view) ask(text string) {
 		return
 	}
 	v.request = strings.TrimSpace(text[:at[0]])
-	v.each = forEach.MatchString(text[at[0]:])
 	v.give(text[at[0]:])
 }
 
-// give notes the values that a text hands over. What an earlier step handed on is an
-// object of names.
+// give stores the values in a text. The output of an earlier step is an object with names.
 func (v *view) give(text string) {
 	if v.seen.Given == nil {
 		v.seen.Given = map[string]json.RawMessage{}
@@ -118,47 +118,6 @@ func (v view) lastResult() *playbook.Result {
 // offered are the available tools of the suite.
 func offered(tools []string) []string {
 	return slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return slices.Contains(agentTools, name) })
-}
-
-// repairedJSON is a JSON value whose end may have been cut off: what is incomplete is left out.
-func repairedJSON(text string) (value string, ok bool) {
-	if json.Valid([]byte(text)) {
-		return text, true
-	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var open []byte // the closers that are due
-	var keyed []bool
-	good, closers := 0, ""
-	at, due := 0, "" // of the value read last: a number may go on
-	for {
-		t, err := dec.Token()
-		if err != nil {
-			break
-		}
-		good, closers = at, due
-		top := len(open) - 1
-		key := top >= 0 && open[top] == '}' && !keyed[top]
-		switch d, _ := t.(json.Delim); d {
-		case '{', '[':
-			open, keyed = append(open, byte(d)+2), append(keyed, false)
-		case '}', ']':
-			open, keyed = open[:top], keyed[:top]
-			key = false
-			top--
-		}
-		if top >= 0 && open[top] == '}' {
-			keyed[top] = key
-		}
-		if !key {
-			at = int(dec.InputOffset())
-			closing := slices.Clone(open)
-			slices.Reverse(closing)
-			due = string(closing)
-		}
-	}
-	value = text[:good] + closers
-	return value, good > 0 && json.Valid([]byte(value))
 }
 
 // compact is JSON in one line; other text becomes a JSON string.
