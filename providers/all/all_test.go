@@ -33,7 +33,7 @@ func TestNamesAgree(t *testing.T) {
 		require.False(t, KeyOptional(name) && Keys()[name] == "", "%s has no key that could be optional", name)
 	}
 	for name := range policy.Default().Providers {
-		if name != "hf" { // the policy's oldest name, kept for policies that still have it
+		if name != "hf" { // the oldest name in policies, kept because some still have it
 			require.Contains(t, Names(), name)
 		}
 	}
@@ -42,8 +42,7 @@ func TestNamesAgree(t *testing.T) {
 	require.False(t, KeyOptional("nobody"))
 }
 
-// TestPricedProvidersExist: the table prices nobody that cannot be asked, and what
-// is said of one wire of a service holds for its others.
+// Every priced provider exists, and the APIs of one service have the same prices.
 func TestPricedProvidersExist(t *testing.T) {
 	prices, err := price.Default()
 	require.NoError(t, err)
@@ -60,8 +59,8 @@ func TestPricedProvidersExist(t *testing.T) {
 	}
 }
 
-// TestKeysAndAddresses: what is missing is named, at once, under the provider's
-// own name; with an address and a key every wire is content.
+// TestKeysAndAddresses checks that a missing key or address is reported immediately,
+// under the name of the provider. With both, every provider can be opened.
 func TestKeysAndAddresses(t *testing.T) {
 	for name, make := range Factories() {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestKeysAndAddresses(t *testing.T) {
 			require.NoError(t, err)
 			_, err = make(providers.Options{})
 			if err == nil {
-				require.True(t, Keys()[name] == "" || KeyOptional(name), "nobody asks for the key")
+				require.True(t, Keys()[name] == "" || KeyOptional(name), "it opens without a required key")
 				return
 			}
 			var e *fault.Error

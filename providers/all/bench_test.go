@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// once asks a handler once and repeats what it answered.
+// once asks a handler once and repeats its answer.
 type once struct {
 	handler http.Handler
 	answer  *httptest.ResponseRecorder
@@ -30,14 +30,14 @@ func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: o.answer.Code, Header: o.answer.Header(), Body: io.NopCloser(bytes.NewReader(o.answer.Body.Bytes())), Request: r}, nil
 }
 
-// answers are scripts of about 4 KB: prose, JSON in JSON, of which every sixth
-// byte is escaped, and ten calls of tools.
+// answers are scripts of about 4 KB: prose, JSON within JSON, in which every sixth byte
+// is escaped, and ten tool calls.
 func answers() map[string]providers.Call {
 	script := func(text string) providers.Call {
 		return providers.Call{Model: "sim-probe", MaxTokens: 4000, Messages: []providers.Message{{Role: providers.RoleUser, Text: text}}}
 	}
 	say := func(text string) providers.Call {
-		quoted, _ := json.Marshal(text) // a string always can be
+		quoted, _ := json.Marshal(text) // strings can always be marshalled
 		return script("say " + string(quoted))
 	}
 	calls := script(strings.Repeat(`call get_weather {"city":"Bern","note":"`+strings.Repeat("a word or two ", 25)+"\"}\n", 10))
@@ -49,14 +49,14 @@ func answers() map[string]providers.Call {
 	}
 }
 
-// exchanges runs bench for every wire and answer, with what was answered.
+// exchanges runs bench for every provider and script, with the body of the answer.
 func exchanges(b *testing.B, stream bool, bench func(b *testing.B, m providers.Model, c providers.Call, body []byte)) {
 	for _, name := range slices.Sorted(maps.Keys(served)) {
 		for _, kind := range slices.Sorted(maps.Keys(answers())) {
 			call := answers()[kind]
 			call.Stream = stream
 			if name == "tgi" && len(call.Tools) > 0 {
-				continue // the generate API has none
+				continue // the generate API has no tools
 			}
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				o := &once{handler: sim.Handler(sim.Config{Seed: 1})}
@@ -84,8 +84,9 @@ func ask(b *testing.B, m providers.Model, c providers.Call, _ []byte) {
 	}
 }
 
-// BenchmarkWhole is a call of every wire from a short request made to the reply of
-// 4 KB read, less the network. Floor: BenchmarkWholeFloor, encoding/json on the reply alone.
+// BenchmarkWhole makes a call of every provider, from the short request to the parsed
+// reply of 4 KB, without the network. Floor: BenchmarkWholeFloor, encoding/json on the
+// reply alone.
 func BenchmarkWhole(b *testing.B) { exchanges(b, false, ask) }
 
 func BenchmarkWholeFloor(b *testing.B) {
@@ -99,8 +100,8 @@ func BenchmarkWholeFloor(b *testing.B) {
 	})
 }
 
-// BenchmarkStream is the same streamed: the reply of 4 KB comes in many frames.
-// Floor: BenchmarkStreamFloor, encoding/json on the bytes between the braces.
+// BenchmarkStream makes the same calls as streams, with the reply of 4 KB in many
+// frames. Floor: BenchmarkStreamFloor, encoding/json on the JSON objects of the frames.
 func BenchmarkStream(b *testing.B) { exchanges(b, true, ask) }
 
 func BenchmarkStreamFloor(b *testing.B) {
@@ -117,7 +118,7 @@ func BenchmarkStreamFloor(b *testing.B) {
 	})
 }
 
-// documents are the JSON objects of a stream, whatever stands between them.
+// documents returns the JSON objects of a stream, in any framing.
 func documents(body []byte) (list [][]byte) {
 	for {
 		at := bytes.IndexByte(body, '{')

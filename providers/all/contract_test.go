@@ -12,14 +12,14 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// route is where the simulator serves a wire: the path of its version segment,
-// and the cases that its dialect lacks, with the reason.
+// route is where the simulator serves an API: the path of its version segment, and the
+// cases that the API lacks, with the reason.
 type route struct {
 	base string
 	skip map[string]string
 }
 
-// served are the wires that the simulator serves in their own dialect.
+// served are the providers whose own API format the simulator serves.
 var served = map[string]route{
 	"anthropic": {"/v1", map[string]string{
 		"json_object": "the Messages API has no mode of JSON without a schema",
@@ -60,7 +60,7 @@ var served = map[string]route{
 	"tgi": {"", generateLacks()},
 }
 
-// generateLacks is what the generate API has not: it completes one text.
+// generateLacks lists what the generate API lacks, because it completes a single text.
 func generateLacks() map[string]string {
 	m := map[string]string{
 		"request id":           "the generate API gives none",
@@ -89,7 +89,7 @@ func generateLacks() map[string]string {
 	return m
 }
 
-// TestContract proves every wire against the simulator.
+// TestContract tests every provider against the simulator.
 func TestContract(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(served)) {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// chaoses are those of the simulator, for the suite.
+// chaoses returns the faults of the simulator, in the form of the suite.
 func chaoses() []providertest.Chaos {
 	kinds := func(words []string) []fault.Kind {
 		var list []fault.Kind
@@ -117,7 +117,7 @@ func chaoses() []providertest.Chaos {
 	return list
 }
 
-// TestEveryKindIsServed: the simulator can make a wire report any kind of error.
+// TestEveryKindIsServed checks that the simulator can cause every kind of error.
 func TestEveryKindIsServed(t *testing.T) {
 	seen := map[fault.Kind]bool{}
 	for _, c := range chaoses() {

@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/price"
 )
 
-// TestCostOfReplies: from the bytes of a reply to what it costs, in nano-USD; -1 is
-// unknown.
+// TestCostOfReplies computes the cost of replies from their bytes, in nano-USD; -1
+// means unknown.
 func TestCostOfReplies(t *testing.T) {
 	prices, err := price.Default()
 	require.NoError(t, err)

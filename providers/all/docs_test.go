@@ -16,10 +16,11 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// words are what the page calls the output modes.
+// words are the names of the output modes on the page.
 var words = map[providers.Mode]string{providers.JSONObject: "object", providers.JSONSchema: "schema", providers.ForcedTool: "tool"}
 
-// TestThePageListsEveryProvider: its table is that of entries, line by line.
+// TestThePageListsEveryProvider checks that the page's table equals entries, line by
+// line.
 func TestThePageListsEveryProvider(t *testing.T) {
 	rows := map[string][]string{}
 	for line := range strings.Lines(testkit.Doc(t, "providers.md")) {
@@ -66,7 +67,7 @@ func TestThePageListsEveryProvider(t *testing.T) {
 				require.Contains(t, row[3], "`base_url`")
 			}
 			for _, f := range d.Lacks {
-				if f != openai.StreamUsage && f != openai.ObjectMode && f != openai.SchemaMode { // told by the modes
+				if f != openai.StreamUsage && f != openai.ObjectMode && f != openai.SchemaMode { // the column of modes shows these
 					require.Contains(t, row[5], string(f))
 				}
 			}
@@ -75,8 +76,8 @@ func TestThePageListsEveryProvider(t *testing.T) {
 	require.Len(t, rows, len(entries()), "the table lists one that there is not")
 }
 
-// TestTheExamplesOfThePage: every candidate shown can be asked, and its request
-// has the headers, the query and the fields that the example gives it.
+// TestTheExamplesOfThePage checks that every example candidate can make a request, and
+// that the request has the headers, the query and the fields of the example.
 func TestTheExamplesOfThePage(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(testkit.Doc(t, "providers.md"), -1)
 	require.NotEmpty(t, blocks)
@@ -130,11 +131,11 @@ func TestTheExamplesOfThePage(t *testing.T) {
 	require.Greater(t, n, 8)
 }
 
-// requirePart demands that what is laid over a body is in it.
+// requirePart requires that the fields that an example adds to the body are in it.
 func requirePart(t *testing.T, part json.RawMessage, sent any) {
 	t.Helper()
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(part, &fields) != nil { // no object: a value
+	if json.Unmarshal(part, &fields) != nil { // a value other than an object
 		if len(part) > 0 {
 			text, err := json.Marshal(sent)
 			require.NoError(t, err)

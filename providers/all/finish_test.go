@@ -15,14 +15,14 @@ import (
 )
 
 // TestAStreamThatBreaksOffAfterItsFinishReason: a finish reason without the stream's
-// own end mark counts only after a clean end of the body, and only where the wire has
-// no such mark or sends but the usage after it.
+// own end mark counts only if the body ends cleanly, and only if the API has no such
+// mark or sends only the usage after the finish reason.
 func TestAStreamThatBreaksOffAfterItsFinishReason(t *testing.T) {
 	events := func(list ...string) string { return "data: " + strings.Join(list, "\n\ndata: ") + "\n\n" }
 	lines := func(list ...string) string { return strings.Join(list, "\n") + "\n" }
 	for name, c := range map[string]struct {
 		wire, body, end string
-		clean           bool // without the end mark
+		clean           bool // the stream is complete without the end mark, if the body ends cleanly
 	}{
 		"anthropic":         {"anthropic", events(`{"type":"message_start","message":{"model":"m","content":[]}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`), events(`{"type":"message_stop"}`), false},
 		"vertex-anthropic":  {"vertex-anthropic", events(`{"type":"message_start","message":{"model":"m","content":[]}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`), events(`{"type":"message_stop"}`), false},
@@ -56,7 +56,7 @@ func TestAStreamThatBreaksOffAfterItsFinishReason(t *testing.T) {
 	}
 }
 
-// messages writes events, each a name and its content, in the framing of AWS.
+// messages writes events, each a name and its content, in AWS's event framing.
 func messages(t *testing.T, list ...string) string {
 	t.Helper()
 	var body bytes.Buffer
@@ -69,7 +69,7 @@ func messages(t *testing.T, list ...string) string {
 	return body.String()
 }
 
-// exceptionOf is an error within a stream of AWS.
+// exceptionOf returns an error within a stream of AWS.
 func exceptionOf(t *testing.T, kind, payload string) string {
 	t.Helper()
 	var body bytes.Buffer

@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// TestLimit proves that every wire reads the refusals of a server with limits, and
-// when it may come back where the vendor says so.
+// TestLimit checks that every provider reads the refusals of a server with limits, and
+// Retry-After if the vendor sends one.
 func TestLimit(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(served)) {
 		t.Run(name, func(t *testing.T) {

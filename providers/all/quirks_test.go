@@ -17,8 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// quirks says of every oddity that real traffic has shown where a fixture of our
-// own holds it: package, test and, of a table, the case.
+// quirks lists the anomalies of real traffic, each with the fixtures that cover it:
+// package, test and, in a table test, the case.
 func quirks() map[string][]string {
 	return map[string][]string{
 		// Text and parts.
@@ -33,7 +33,7 @@ func quirks() map[string][]string {
 		"gemini-blockReason-no-candidates": {"gemini TestReplies/a blocked prompt", "gemini TestABlockedPromptEndsAStream"},
 		"gemini-enum-as-int":               {"gemini TestReplies/enums as integers, no parts", "gemini TestFinishes"},
 
-		// Replies that are empty and say why.
+		// Replies that are empty and state a reason.
 		"empty-success:stop":              {"openai TestNothingSaid/an empty completion"},
 		"empty-success:length":            {"openai TestNothingSaid/cut before the first word", "openai TestNothingSaid/cut before the first word, streamed"},
 		"empty-success:end_turn":          {"anthropic TestReplyForms/empty content", "anthropic TestNothingSaidInAStream/end_turn"},
@@ -62,7 +62,7 @@ func quirks() map[string][]string {
 		"finish_reason-twice":        {"openai TestStreamForms/finish reason twice"},
 		"chat-stream-no-[DONE]":      {"openai TestStreamForms/no end but a finish reason", "openai TestLinesOfAStream/no end"},
 		"[DONE]-on-other-apis": {
-			"responses TestStreams/a word of another wire", "anthropic TestDoneIsNoEnd", "gemini TestDoneIsNoEnd", "cohere TestErrors/DONE is no end", "tgi TestErrors/DONE is no end",
+			"responses TestStreams/a word of another wire", "anthropic TestDoneIsNotTheEnd", "gemini TestDoneIsNotTheEnd", "cohere TestErrors/DONE is not the end", "tgi TestErrors/DONE is not the end",
 		},
 		"stream-cut-off":                        {"responses TestCutOffStreams/after text", "openai TestBrokenStream/no end", "gemini TestStreamsWithoutTheirEnd/events", "internal/wire TestFailures/stream that ends early"},
 		"bedrock-no-contentBlockStart-for-text": {"bedrock TestStreamForms/text has no start"},
@@ -105,9 +105,9 @@ func quirks() map[string][]string {
 	}
 }
 
-// TestEveryQuirkHasAFixture: the tests named exist, with their cases.
+// TestEveryQuirkHasAFixture checks that the listed tests and cases exist.
 func TestEveryQuirkHasAFixture(t *testing.T) {
-	sources := map[string]map[string][]string{} // the texts within each test, by package
+	sources := map[string]map[string][]string{} // string literals by package and test
 	for _, quirk := range slices.Sorted(maps.Keys(quirks())) {
 		require.NotEmpty(t, quirks()[quirk], quirk)
 		for _, held := range quirks()[quirk] {
@@ -125,7 +125,7 @@ func TestEveryQuirkHasAFixture(t *testing.T) {
 	}
 }
 
-// TestEveryQuirkIsKnown: what the recordings show is in the table.
+// TestEveryQuirkIsKnown checks that every anomaly in the recordings is in the table.
 func TestEveryQuirkIsKnown(t *testing.T) {
 	var seen map[string][]string
 	require.NoError(t, json.Unmarshal(testkit.Shared(t, "recordings", "quirks.json"), &seen))

@@ -27,9 +27,9 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// Real traffic, recorded by others, with what a correct parser reads of it. Every
-// exchange is replayed through the whole wire and compared. The data is not part
-// of the repository.
+// The recordings are real traffic, recorded by others, with the values that a correct
+// parser reads. The test replays every exchange through the whole provider and
+// compares. The data is not part of the repository.
 
 type recording struct {
 	ID, Provider, API, Model string
@@ -49,12 +49,12 @@ type expectation struct {
 	ToolCalls []struct {
 		ID        *string
 		Name      string
-		Arguments json.RawMessage // or {"__unparsed__": text} when cut
+		Arguments json.RawMessage // or {"__unparsed__": text} if the text is cut off
 	} `json:"tool_calls"`
 	Finish       json.RawMessage `json:"finish_reason"`
 	In           *float64        `json:"tokens_in_total"`
 	Out          *float64        `json:"tokens_out_total"`
-	BilledIn     *float64        `json:"billed_in"` // where it is not what was processed
+	BilledIn     *float64        `json:"billed_in"` // if it differs from the processed tokens
 	BilledOut    *float64        `json:"billed_out"`
 	Cached       *float64        `json:"cached_tokens"`
 	CacheWrite   *float64        `json:"cache_write_tokens"`
@@ -72,8 +72,8 @@ type expectation struct {
 	Status       int             `json:"http_status"`
 }
 
-// wireOf names the factory that speaks an exchange: of the wires by their API,
-// of their dialects by the provider.
+// wireOf returns the provider that reads an exchange, by its API and, for variants of
+// an API, by the recorded provider.
 func wireOf(r recording) string {
 	switch api, _, _ := strings.Cut(r.API, "("); api {
 	case "openai.chat", "openai.completions":
@@ -83,7 +83,7 @@ func wireOf(r recording) string {
 			}
 		}
 		return "openai"
-	case "embeddings": // an error, which reads like any other
+	case "embeddings": // an error, which all read alike
 		return "openai"
 	case "openai.responses":
 		return "openai-responses"
@@ -103,12 +103,12 @@ func wireOf(r recording) string {
 	return ""
 }
 
-// differing lists where we read something else on purpose, by a part of the id,
-// with the reason.
+// differing lists the exchanges that cupel reads differently on purpose, by a part of
+// the id, with the reason.
 var differing = map[string]string{
 	"azure_grok-4-1-fast-non-reasoning_can_handle_multiple_tool_calls_in_a_single_response#1": "387 cached of 298 prompt tokens: we keep the larger figure, and do not understand the usage",
-	"test_snowflake_openai_model#0":     "an empty function_call stands for none: no name and no arguments, and the model stopped",
-	"test_snowflake_thinking#1":         "an empty function_call stands for none: no name and no arguments, and the model stopped",
+	"test_snowflake_openai_model#0":     "an empty function_call means no call: no name and no arguments, and the model stopped",
+	"test_snowflake_thinking#1":         "an empty function_call means no call: no name and no arguments, and the model stopped",
 	"test_cloudflare_data_extraction#0": "the content is a parsed object: we keep its JSON, they joined its keys",
 	"test_cloudflare_data_extraction#1": "the content is a parsed object: we keep its JSON, they joined its keys",
 	"test_cloudflare_data_extraction#2": "the content is a parsed object: we keep its JSON, they joined its keys",
@@ -119,7 +119,7 @@ func TestRecordings(t *testing.T) {
 	for _, c := range readRecordings(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			wire := wireOf(c.recording)
-			require.NotEmpty(t, wire, "nobody reads %s", c.API)
+			require.NotEmpty(t, wire, "no provider reads %s", c.API)
 			compared[wire]++
 			got, err := replay(t, wire, c.recording, c.body, c.asked())
 			if c.want == nil {
@@ -147,7 +147,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestRecordedStreamsInAnyChunks: what arrives does not depend on how it is cut.
+// TestRecordedStreamsInAnyChunks checks that the reply does not depend on how the bytes
+// are split.
 func TestRecordedStreamsInAnyChunks(t *testing.T) {
 	for _, c := range readRecordings(t) {
 		if !slices.Contains(c.Tags, "stream") || len(c.body) == 0 {
@@ -172,8 +173,8 @@ func TestRecordedStreamsInAnyChunks(t *testing.T) {
 	}
 }
 
-// TestRecordedStreamsCutAnywhere: half a stream is never taken for a whole one,
-// nor counted against the model.
+// TestRecordedStreamsCutAnywhere checks that an incomplete stream is never taken for a
+// complete one, and does not count against the model.
 func TestRecordedStreamsCutAnywhere(t *testing.T) {
 	for _, c := range readRecordings(t) {
 		if !slices.Contains(c.Tags, "stream") || len(c.body) == 0 || c.want != nil && (c.want.IsError || !c.want.Complete) {
@@ -189,8 +190,8 @@ func TestRecordedStreamsCutAnywhere(t *testing.T) {
 			for at := 1; at < len(c.body); at += max(1, len(c.body)/testkit.Long(6, 24)) {
 				broken := io.MultiReader(bytes.NewReader(c.body[:at]), iotest.ErrReader(errors.New("connection reset")))
 				got, err := exchange(t, wire, c.recording, broken, c.asked())
-				require.True(t, strings.HasPrefix(whole.Text, got.Text), "%q is no beginning of %q", got.Text, whole.Text)
-				if err == nil { // all that counts had come
+				require.True(t, strings.HasPrefix(whole.Text, got.Text), "%q is not a prefix of %q", got.Text, whole.Text)
+				if err == nil { // everything that is compared had arrived
 					require.Equal(t, whole.Text, got.Text)
 					require.Equal(t, whole.Calls, got.Calls)
 					continue
@@ -203,10 +204,10 @@ func TestRecordedStreamsCutAnywhere(t *testing.T) {
 	}
 }
 
-// recorded is an exchange and what to read of it.
+// recorded is an exchange and the expected values.
 type recorded struct {
 	recording
-	want *expectation // nil if it is not known
+	want *expectation // nil if the expected values are unknown
 	body []byte
 }
 
@@ -223,8 +224,8 @@ func (r recorded) excuse() string {
 	return ""
 }
 
-// recordingsEnv names a folder of recordings besides the shared ones: interactions.jsonl
-// and, if what to read of them is known, expected.jsonl.
+// recordingsEnv names a folder of recordings besides the shared ones. It contains
+// interactions.jsonl and, if the expected values are known, expected.jsonl.
 const recordingsEnv = "CUPEL_RECORDINGS"
 
 func readRecordings(t *testing.T) []recorded {
@@ -243,7 +244,7 @@ func readRecordings(t *testing.T) []recorded {
 	return list
 }
 
-// readFolder reads the exchanges of a folder that a wire reads.
+// readFolder reads the exchanges of a folder that some provider reads.
 func readFolder(t *testing.T, dir string) []recorded {
 	t.Helper()
 	expected := map[string]json.RawMessage{}
@@ -261,7 +262,7 @@ func readFolder(t *testing.T, dir string) []recorded {
 			c.want = new(expectation)
 			require.NoError(t, json.Unmarshal(line, c.want), r.ID)
 		case len(expected) > 0 || wireOf(r) == "":
-			continue // no wire reads it
+			continue // no provider reads it
 		}
 		if r.Response.BodyEncoding == "base64" {
 			var err error
@@ -273,8 +274,8 @@ func readFolder(t *testing.T, dir string) []recorded {
 	return list
 }
 
-// requireExcused holds a listed difference to its reason, and then takes our
-// reading for the expected one.
+// requireExcused checks that the listed reason applies to a difference, and then sets
+// the expected value to ours.
 func requireExcused(t *testing.T, reason string, want *expectation, got providers.Reply) {
 	t.Helper()
 	switch kind, _, _ := strings.Cut(reason, ":"); kind {
@@ -285,13 +286,13 @@ func requireExcused(t *testing.T, reason string, want *expectation, got provider
 		require.Greater(t, *want.Cached, *want.In)
 		require.NotEmpty(t, got.Usage.NotUnderstood)
 		*want.In = *want.Cached
-	case "an empty function_call stands for none":
+	case "an empty function_call means no call":
 		require.Len(t, want.ToolCalls, 1)
 		require.Empty(t, want.ToolCalls[0].Name)
 		require.JSONEq(t, "{}", string(want.ToolCalls[0].Arguments))
 		want.ToolCalls = nil
 	default:
-		t.Fatalf("nothing holds the listed reason %q", reason)
+		t.Fatalf("no check for the listed reason %q", reason)
 	}
 }
 
@@ -351,13 +352,13 @@ func requireSameReply(t *testing.T, want expectation, got providers.Reply) {
 	require.Equal(t, value(want.In), float64(u.Input+u.CacheRead+u.CacheWrite), "input")
 	require.Equal(t, value(want.Out), float64(u.Output+u.Reasoning), "output")
 	require.Equal(t, value(want.Cached), float64(u.CacheRead), "cache read")
-	if want.CacheWrite != nil { // null: their parser does not look for it
+	if want.CacheWrite != nil { // null if the other parser does not read it
 		require.Equal(t, value(want.CacheWrite), float64(u.CacheWrite), "cache write")
 	}
 	require.Equal(t, value(want.ReasoningTok), float64(u.Reasoning), "reasoning")
 }
 
-// repeated says whether several calls were sent with one id.
+// repeated reports whether several calls were sent with one id.
 func repeated(want expectation, id string) bool {
 	n := 0
 	for _, c := range want.ToolCalls {
@@ -368,7 +369,7 @@ func repeated(want expectation, id string) bool {
 	return n > 1
 }
 
-// scalarText is a JSON string or number as text; null is empty.
+// scalarText returns a JSON string or number as text, and null as the empty text.
 func scalarText(raw json.RawMessage) string {
 	text := strings.Trim(string(raw), `"`)
 	if text == "null" {
@@ -377,7 +378,7 @@ func scalarText(raw json.RawMessage) string {
 	return text
 }
 
-// requireNotMalformed demands that a reply, or an error, could be read.
+// requireNotMalformed requires that a reply or an error could be read.
 func requireNotMalformed(t *testing.T, err error) {
 	t.Helper()
 	if e := new(fault.Error); errors.As(err, &e) {
@@ -385,7 +386,7 @@ func requireNotMalformed(t *testing.T, err error) {
 	}
 }
 
-// requireCutOff demands that a reply without its end is told from a whole one.
+// requireCutOff requires that an incomplete reply is recognised as such.
 func requireCutOff(t *testing.T, err error) {
 	t.Helper()
 	var e *fault.Error
@@ -412,7 +413,7 @@ func requireSameError(t *testing.T, want expectation, err error) {
 	require.Equal(t, wait, e.RetryAfter)
 }
 
-// replay sends a call through the wire to a transport that answers as recorded.
+// replay makes a call with a transport that answers as recorded.
 func replay(t *testing.T, wire string, r recording, body []byte, stream bool) (providers.Reply, error) {
 	t.Helper()
 	return exchange(t, wire, r, bytes.NewReader(body), stream)
@@ -450,7 +451,7 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// readLines reads a file of JSON lines; none of one that is absent.
+// readLines reads a file of JSON lines. It returns nothing if the file does not exist.
 func readLines[T any](t *testing.T, path string) []T {
 	t.Helper()
 	f, err := os.Open(path)

@@ -11,8 +11,9 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// TestRefusals: what a filter stops is a refusal, in a reply, in a stream and in an
-// error within a reply: never an overload, which would be asked again.
+// TestRefusals checks that a reply that a filter stops is a refusal: in a reply, in a
+// stream and in an error within a reply. It is never an overload, which would be
+// retried.
 func TestRefusals(t *testing.T) {
 	exception := messages(t, "messageStart", `{"role":"assistant"}`)
 	for name, c := range map[string]struct {

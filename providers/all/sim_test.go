@@ -18,8 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// TestModesAgainstTheSimulator: what the wires send the simulator takes, in
-// every mode of every wire, and a turn without a slip is the same text in all.
+// TestModesAgainstTheSimulator checks that the simulator accepts the requests of every
+// provider in every mode, and that a turn without a slip has the same text in all.
 func TestModesAgainstTheSimulator(t *testing.T) {
 	suite, err := load.Suite(counts.FS, "counts", counts.Worlds())
 	require.NoError(t, err)
@@ -60,7 +60,8 @@ func TestModesAgainstTheSimulator(t *testing.T) {
 	}
 }
 
-// TestCompatibleHasItsWiresModes: a wire under another name loses no mode.
+// TestCompatibleHasItsWiresModes checks that a custom provider supports all modes of
+// its API.
 func TestCompatibleHasItsWiresModes(t *testing.T) {
 	for name, wire := range map[string]string{"openai-compatible": "openai", "sim-openai": "openai", "sim-anthropic": "anthropic"} {
 		o := providers.Options{BaseURL: "http://127.0.0.1:1/v1"}

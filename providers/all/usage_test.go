@@ -13,13 +13,14 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// columns are those of the ledger that a number of a usage object may go to.
+// columns are the ledger columns that a number of a usage object can go to.
 var columns = []string{
 	"", "tokens_in", "tokens_out", "tokens_cache_read", "tokens_cache_write", "tokens_reasoning",
 	"tokens_in_processed", "tokens_out_processed", "server_tools", "cost_reported_nanousd", "service_tier",
 }
 
-// TestEveryUsageFieldHasAnEnd: it is read into a column, or there is a reason why not.
+// TestEveryUsageFieldHasAnEnd checks that each field goes to a column, or has a reason
+// why not.
 func TestEveryUsageFieldHasAnEnd(t *testing.T) {
 	for wire, fields := range UsageFields() {
 		seen := map[string]bool{}
@@ -34,7 +35,8 @@ func TestEveryUsageFieldHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestThePageListsEveryUsageField: its table is that of UsageFields; -update writes it.
+// TestThePageListsEveryUsageField checks that the page's table equals UsageFields. With
+// -update it writes the table.
 func TestThePageListsEveryUsageField(t *testing.T) {
 	const head = "| wire | number | column | note |\n|---|---|---|---|\n"
 	before, rest, ok := strings.Cut(testkit.Doc(t, "providers.md"), head)

@@ -28,11 +28,12 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
-// reply4K is a reply of 4 KB, the same as a stream of words in streamed.
+// reply4K is a reply of 4 KB. streamed has the same reply as a stream of words.
 var reply4K = []byte(`{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"` + strings.Repeat("angry 17, sad 4, ", 230) +
 	`"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":812,"output_tokens":142}}`)
 
-// Floor: BenchmarkDecode4KFloor, json.Valid of the same bytes: one pass over them.
+// Floor: BenchmarkDecode4KFloor, json.Valid of the same bytes, which is one pass over
+// them.
 func BenchmarkDecode4K(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(reply4K)))
@@ -52,7 +53,7 @@ func BenchmarkDecode4KFloor(b *testing.B) {
 	}
 }
 
-// Floor: BenchmarkDecodeStreamFloor, a decode of each event's type alone.
+// Floor: BenchmarkDecodeStreamFloor, which decodes only the type of each event.
 func BenchmarkDecodeStream(b *testing.B) {
 	body := []byte(streamed())
 	b.ReportAllocs()
@@ -80,7 +81,7 @@ func BenchmarkDecodeStreamFloor(b *testing.B) {
 	}
 }
 
-// streamed is a stream of 230 pieces.
+// streamed returns a stream of 230 pieces.
 func streamed() string {
 	pieces := []string{begun, text0}
 	for range 230 {

@@ -87,8 +87,9 @@ func TestAddressAndHeaders(t *testing.T) {
 	}
 }
 
-// TestAdviceOnComingBack: of the headers only Retry-After is advice; a limit's
-// reset tells when all of it is there again. The provider's word on retrying holds.
+// TestAdviceOnComingBack: among the headers, only Retry-After advises when to retry; a
+// reset header states when the whole limit is available again. X-Should-Retry overrides
+// the status.
 func TestAdviceOnComingBack(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -120,7 +121,7 @@ func TestAdviceOnComingBack(t *testing.T) {
 	}
 }
 
-// TestAnErrorAfterText: a stream that fails keeps what had come.
+// TestAnErrorAfterText checks that the text before an error in a stream is kept.
 func TestAnErrorAfterText(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"model\":\"m-1\",\"content\":[],\"usage\":{\"input_tokens\":15,\"output_tokens\":1}}}\n\n"+

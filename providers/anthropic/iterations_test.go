@@ -10,7 +10,8 @@ import (
 )
 
 // TestIterations: the counts of a reply are those of all its requests, each priced by
-// its own model. The first two are the examples of "Compaction" and "Advisor tool".
+// its own model. The first two cases are the examples of "Compaction" and "Advisor
+// tool".
 func TestIterations(t *testing.T) {
 	const apart = "iterations: do not add up to the counts beside them"
 	counted := func(u providers.Usage) providers.Usage { u.Reported = true; return u }
@@ -92,7 +93,7 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// TestIterationsOfAStream: they come at the end.
+// TestIterationsOfAStream: the iterations are in the last events.
 func TestIterationsOfAStream(t *testing.T) {
 	usage := `{"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":1000,"output_tokens":50,"cache_read_input_tokens":0,"cache_creation_input_tokens":0},` +
 		`{"type":"message","input_tokens":10,"output_tokens":5,"cache_read_input_tokens":3,"cache_creation_input_tokens":0}],"server_tool_use":{"web_search_requests":2}}`
@@ -109,7 +110,8 @@ func TestIterationsOfAStream(t *testing.T) {
 	require.True(t, strings.Contains(string(got.RawUsage), "compaction"))
 }
 
-// TestIterationsWithoutEnd: what a reply says is bounded, and nothing of it is lost.
+// TestIterationsWithoutEnd: what is kept of a reply's iterations is bounded, and no
+// tokens are lost.
 func TestIterationsWithoutEnd(t *testing.T) {
 	list := strings.Repeat(`{"type":"message","input_tokens":2,"output_tokens":1},`, 999) + `{"type":"message","input_tokens":2,"output_tokens":1}`
 	got, _, err := decode([]byte(`{"content":[],"usage":{"input_tokens":2000,"output_tokens":1000,"iterations":[`+list+`]}}`), "")

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCallsThatAreLeftOut: a call of a kind to come is named; those that Anthropic
-// carries out itself are no calls of ours.
+// TestCallsThatAreLeftOut: a call of an unknown kind is reported. Calls that Anthropic
+// executes itself are not calls for the agent.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	for kind, out := range map[string]bool{
 		"custom_tool_use": true, "server_tool_use": false, "mcp_tool_use": false, "mcp_tool_result": false, "compaction": false, "fallback": false,

@@ -8,7 +8,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// sent is the body of a request for a model named m, without what every one has.
+// sent returns the body of a request for a model named m, without the fields that every
+// request has.
 func sent(t *testing.T, call providers.Call) (string, []string) {
 	t.Helper()
 	call.Model, call.MaxTokens = "m", 9
@@ -126,7 +127,8 @@ func TestContinuations(t *testing.T) {
 	}
 }
 
-// TestAReplyGoesBackAsItCame: whole or streamed, the same blocks are sent again.
+// TestAReplyGoesBackAsItCame checks that the blocks of a reply are sent again
+// unchanged, both of a complete and of a streamed reply.
 func TestAReplyGoesBackAsItCame(t *testing.T) {
 	whole, _, err := decode([]byte(`{"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"t","name":"n","input":{"a":1}}],"stop_reason":"tool_use"}`), "")
 	require.Nil(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestDoneIsNoEnd: a word of another wire, which gateways add.
-func TestDoneIsNoEnd(t *testing.T) {
+// TestDoneIsNotTheEnd: the end mark of another API, which gateways add, is ignored.
+func TestDoneIsNotTheEnd(t *testing.T) {
 	said := []string{begun, text0, blockDelta(`{"type":"text_delta","text":"a"}`), close0, stopped("end_turn", `{"output_tokens":2}`)}
 	got, complete, err := decodeStream(events(said...) + "data: [DONE]\n\n" + events(ended) + "data: [DONE]\n\n")
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestDoneIsNoEnd(t *testing.T) {
 	require.False(t, complete, "message_stop is missing")
 }
 
-// TestLinesOfAStream: the forms that the standard of events allows.
+// TestLinesOfAStream reads the forms that the standard for event streams allows.
 func TestLinesOfAStream(t *testing.T) {
 	plain := events(begun, text0, blockDelta(`{"type":"text_delta","text":"a"}`), close0, stopped("stop_sequence", `{"output_tokens":2}`), ended)
 	for name, body := range map[string]string{
@@ -39,7 +39,7 @@ func TestLinesOfAStream(t *testing.T) {
 	}
 }
 
-// TestNothingSaidInAStream: no block came before the end.
+// TestNothingSaidInAStream reads a stream that ends before any block.
 func TestNothingSaidInAStream(t *testing.T) {
 	for reason, want := range map[string]providers.Finish{"end_turn": providers.FinishStop, "stop_sequence": providers.FinishStop, "max_tokens": providers.FinishLength} {
 		got, complete, err := decodeStream(events(begun, stopped(reason, `{"output_tokens":1}`), ended))

@@ -29,7 +29,7 @@ func TestRequestBodies(t *testing.T) {
 		{"no messages", providers.Call{Model: "m"}, `{"model":"m","max_tokens":1024,"messages":[]}`, nil},
 		{"temperature zero is sent", providers.Call{Model: "claude-opus-4-6", Messages: user, Temperature: &zero}, `{"model":"claude-opus-4-6","max_tokens":1024,"messages":[{"role":"user","content":"hi"}],"temperature":0}`, nil},
 		{"a family without temperature", providers.Call{Model: "claude-opus-4-7-20260416", Messages: user, Temperature: &zero}, `{"model":"claude-opus-4-7-20260416","max_tokens":1024,"messages":[{"role":"user","content":"hi"}]}`, []string{"temperature: not taken by this model, not sent"}},
-		{"a name that only begins alike", providers.Call{Model: "claude-opus-50", Messages: user, Temperature: &zero}, `{"model":"claude-opus-50","max_tokens":1024,"messages":[{"role":"user","content":"hi"}],"temperature":0}`, nil},
+		{"a name with only the same beginning", providers.Call{Model: "claude-opus-50", Messages: user, Temperature: &zero}, `{"model":"claude-opus-50","max_tokens":1024,"messages":[{"role":"user","content":"hi"}],"temperature":0}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body, warnings := newRequest(c.call)
@@ -143,7 +143,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// decode reads a whole body.
+// decode reads a complete body.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
 	r, _, err := wire.Decode(&decoder{}, wire.Events, body, false, forced)
 	var f *wire.Fault

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// events writes a stream of data lines, named by their type.
+// events writes a stream of data lines, each named by its type.
 func events(data ...string) string {
 	var b strings.Builder
 	for _, d := range data {
@@ -237,7 +237,7 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, r.Finish)
-		// What comes back with the message is always something to send.
+		// The continuation is always a message that can be sent.
 		_, warnings := messages([]providers.Message{{Role: "assistant", Text: r.Text, Calls: r.Calls, Continuation: r.Continuation}})
 		_, err = encoded(warnings)
 		require.NoError(t, err)

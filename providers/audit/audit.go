@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
+	"github.com/cupel-eval/cupel/providers/gateway"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 	"github.com/cupel-eval/cupel/providers/price"
 )
@@ -125,16 +126,16 @@ func (r Report) Doubtful() int {
 
 // Add reads an exchange.
 func (a *Auditor) Add(x Exchange) {
-	r := routeOf(x.Provider, x.Method, x.URL, x.Request)
-	if wire := a.options.WireOf[x.Provider]; wire != "" && wire == a.options.WireOf[r.provider] {
-		r.provider = x.Provider // a name of cupel's own
+	r := gateway.RouteOf(x.Provider, x.Method, x.URL, x.Request)
+	if wire := a.options.WireOf[x.Provider]; wire != "" && wire == a.options.WireOf[r.Provider] {
+		r.Provider = x.Provider // a name of cupel's own
 	}
-	factory := a.options.Factories[r.provider]
+	factory := a.options.Factories[r.Provider]
 	if factory == nil {
-		note(a.other, r.path, x.Name)
+		note(a.other, r.Path, x.Name)
 		return
 	}
-	name := a.options.WireOf[r.provider]
+	name := a.options.WireOf[r.Provider]
 	w := a.byWire[name]
 	if w == nil {
 		w = &Wire{Wire: name, Errors: map[fault.Kind]int{}, fields: map[string]*Field{}}
@@ -145,7 +146,7 @@ func (a *Auditor) Add(x Exchange) {
 		w.Errors[fault.Transport]++
 		return
 	}
-	reply, err := read(factory, r, x)
+	reply, err := gateway.Decode(context.Background(), factory, r.Model, r.Stream, &http.Response{StatusCode: x.Status, Header: x.Header, Body: io.NopCloser(bytes.NewReader(x.Body))})
 	var failed *fault.Error
 	switch {
 	case err == nil:
@@ -162,12 +163,12 @@ func (a *Auditor) Add(x Exchange) {
 	a.leaves(w, reply.RawUsage)
 	if reply.CostNanoUSD != nil {
 		w.Costs++
-		a.options.Prices.Settle(r.provider, cmp.Or(r.model, reply.Model), &reply, a.day(x))
-		if _, ok := a.options.Prices.Lookup(r.provider, cmp.Or(r.model, reply.Model), a.day(x)); ok {
+		a.options.Prices.Settle(r.Provider, cmp.Or(r.Model, reply.Model), &reply, a.day(x))
+		if _, ok := a.options.Prices.Lookup(r.Provider, cmp.Or(r.Model, reply.Model), a.day(x)); ok {
 			w.Priced++
 		}
 	} else {
-		a.options.Prices.Settle(r.provider, r.model, &reply, time.Time{}) // of two readings, none is right
+		a.options.Prices.Settle(r.Provider, r.Model, &reply, time.Time{}) // of two readings, none is right
 	}
 	for _, text := range reply.Usage.NotUnderstood {
 		add(&w.NotUnderstood, text, x.Name)
@@ -255,23 +256,4 @@ func sorted(list []Finding) []Finding {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.What, b.What)) })
 	return list
-}
-
-// read puts a recorded reply through the whole wire.
-func read(factory providers.Factory, r route, x Exchange) (providers.Reply, error) {
-	m, err := factory(providers.Options{BaseURL: "http://recorded.invalid/v1", Region: "us-east-1", HTTP: &http.Client{Transport: played(x)}})
-	if err != nil {
-		return providers.Reply{}, err
-	}
-	return m.Call(context.Background(), providers.Call{
-		Model: cmp.Or(r.model, "unknown"), Messages: []providers.Message{{Role: providers.RoleUser, Text: "recorded"}}, Stream: r.stream,
-	})
-}
-
-// played answers with a recorded reply.
-type played Exchange
-
-// RoundTrip implements http.RoundTripper.
-func (x played) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: cmp.Or(x.Status, 200), Header: x.Header, Body: io.NopCloser(bytes.NewReader(x.Body)), Request: req}, nil
 }

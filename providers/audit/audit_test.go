@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/price"
 )
 
-// auditor reads by all wires.
+// auditor returns an auditor with all providers.
 func auditor(t *testing.T) *audit.Auditor {
 	t.Helper()
 	prices, err := price.Default()
@@ -25,8 +25,8 @@ func auditor(t *testing.T) *audit.Auditor {
 	return audit.New(audit.Options{Factories: all.Factories(), WireOf: all.Wires(), Fields: all.UsageFields(), Prices: prices})
 }
 
-// reviewed are the findings in the shared recordings that a person has looked at: the
-// cost is unknown for a reason.
+// reviewed lists the findings in the shared recordings that a person has checked: the
+// cost is unknown for a good reason.
 var reviewed = map[string]string{
 	"bedrock-converse amazon-bedrock-invocationMetrics: counts another number of tokens than the model": "702 tokens in the metrics, another number in the message",
 	"gemini promptTokensDetails[].modality: is one with another price than text":                        "audio, which the table has no price for",
@@ -35,10 +35,10 @@ var reviewed = map[string]string{
 	"openai-chat prompt_tokens: is less than what the cache had of it":                                  "387 cached of 298 prompt tokens",
 }
 
-// TestRecordingsAreAccountedFor: every exchange is put through a wire or is a request
-// that none makes, every number of every usage is accounted for, and what is not
-// understood is in the reviewed list. CUPEL_RECORDINGS names a folder of other
-// recordings, of which nothing is reviewed.
+// TestRecordingsAreAccountedFor reads every exchange, or recognises its request as one
+// that no provider makes. It accounts for every number of every usage, and requires
+// that the reviewed list has everything that is not understood. CUPEL_RECORDINGS names
+// a folder of other recordings, which have no reviewed findings.
 func TestRecordingsAreAccountedFor(t *testing.T) {
 	dirs := []string{filepath.Join("..", "..", "..", "shared", "recordings")}
 	if dir := os.Getenv("CUPEL_RECORDINGS"); dir != "" {
@@ -71,7 +71,7 @@ func TestRecordingsAreAccountedFor(t *testing.T) {
 					}
 				}
 				for _, f := range w.NotRead {
-					require.Contains(t, f.What, "transport", "%s: first in %s", w.Wire, f.First) // cut off when it was recorded
+					require.Contains(t, f.What, "transport", "%s: first in %s", w.Wire, f.First) // the recording itself is cut off
 				}
 			}
 			require.Equal(t, rows, counted)
@@ -89,7 +89,8 @@ func reply(name, address, body string) audit.Exchange {
 	}
 }
 
-// TestReport: what is read, what is not understood, and what no wire makes.
+// TestReport checks what the report lists: exchanges that are read, exchanges that are
+// not understood, and requests that no provider makes.
 func TestReport(t *testing.T) {
 	const chat = "https://api.openai.com/v1/chat/completions"
 	body := func(usage string) string {

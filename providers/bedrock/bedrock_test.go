@@ -64,7 +64,7 @@ func withoutAWS(t *testing.T) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
 }
 
-// silent stands for a transport that replays or signs by itself; told tells.
+// silent is a transport that does not say whether it replays or signs; declared does.
 type silent struct{ seen *http.Request }
 
 func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -213,7 +213,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// What a model needs besides is laid over the request, and signed with it.
+// Additional fields of a model are merged into the request, and signed with it.
 func TestExtraFields(t *testing.T) {
 	s := &silent{}
 	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: s}, Extra: json.RawMessage(`{"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2048}}}`)})

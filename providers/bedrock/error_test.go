@@ -52,7 +52,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// asked makes a streamed call that is answered by a body.
+// asked makes a streamed call that is answered with a body.
 func asked(t *testing.T, body io.Reader) (providers.Reply, *fault.Error) {
 	t.Helper()
 	m, err := New(providers.Options{Region: "us-east-1", HTTP: &http.Client{Transport: testkit.Body(body)}})
@@ -65,7 +65,7 @@ func asked(t *testing.T, body io.Reader) (providers.Reply, *fault.Error) {
 	return reply, e
 }
 
-// Damage on the way, an end too early and a failure of the model are told apart.
+// Damage in transit, an early end and a failure of the model are different errors.
 func TestHowStreamsFail(t *testing.T) {
 	begin := events(t, "messageStart", `{"role":"assistant"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"half"}}`)
 	stop := events(t, "messageStop", `{"stopReason":"end_turn"}`)

@@ -33,8 +33,7 @@ const (
 	trailer = 4
 )
 
-// cutMessages hands on the events of r. An exception ends them: it is what the
-// provider says instead of going on.
+// cutMessages passes on the events of r. An exception ends them.
 func cutMessages(r io.Reader, limit int, f func(wire.Frame) error) error {
 	in := bufio.NewReader(r)
 	decoder := eventstream.NewDecoder()

@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// framed writes messages of the headers type, name, payload, each of three.
+// framed writes messages of three parts each: type header, name header and payload.
 func framed(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -35,7 +35,7 @@ func framed(t testing.TB, parts ...string) []byte {
 	return out.Bytes()
 }
 
-// events writes events of the form name, payload.
+// events writes events of two parts each: name and payload.
 func events(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var out []byte
@@ -109,7 +109,8 @@ func TestDamagedFrames(t *testing.T) {
 	}
 }
 
-// TestAMessageLongerThanIsTaken: its length is right, so that nothing is damaged.
+// TestAMessageLongerThanIsTaken: the stated length is correct but above the limit, so
+// the message is not reported as damaged.
 func TestAMessageLongerThanIsTaken(t *testing.T) {
 	long := binary.BigEndian.AppendUint32(nil, 1<<24-1)
 	long = binary.BigEndian.AppendUint32(long, 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// decode reads a body, whole or streamed.
+// decode reads a body, complete or streamed.
 func decode(body []byte) (providers.Reply, bool, error) {
 	return wire.Decode(&decoder{}, eventStream, body, true, "")
 }
@@ -54,7 +54,7 @@ func TestReplyForms(t *testing.T) {
 	}
 }
 
-// doubted is a usage that is reported and not understood.
+// doubted returns a usage that is reported but not understood.
 func doubted(u providers.Usage, reasons ...string) providers.Usage {
 	u.Reported, u.NotUnderstood = true, reasons
 	return u
@@ -131,7 +131,8 @@ func TestNotAReply(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutItsAnswer: it is paid for anyway.
+// TestAReplyWithoutItsAnswer checks that the usage of such a reply is kept, because it
+// is paid for.
 func TestAReplyWithoutItsAnswer(t *testing.T) {
 	for name, body := range map[string]string{
 		"Converse":           `{"stopReason":"end_turn","usage":{"inputTokens":16,"outputTokens":2}}`,
@@ -210,7 +211,7 @@ func TestStreamForms(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreLeftOut: what cannot be read of a call is named.
+// TestCallsThatAreLeftOut checks that a call that cannot be read is reported.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	for name, body := range map[string][]byte{
 		"tool use without a start in block 3": events(t, "contentBlockDelta", `{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{}"}}}`, "messageStop", `{"stopReason":"tool_use"}`),
@@ -227,8 +228,8 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 	require.Equal(t, []providers.ToolCall{{ID: "i", Name: "n", Args: "{}"}}, got.Calls)
 }
 
-// TestWhatGuardrailsCost: they have a fee for each policy, and what they stop is a
-// refusal.
+// TestWhatGuardrailsCost: guardrails have a fee for each policy, and a reply that they
+// stop is a refusal.
 func TestWhatGuardrailsCost(t *testing.T) {
 	const units = `{"guardrailProcessingLatency":260,"usage":{"contentPolicyUnits":2,"topicPolicyUnits":1,"wordPolicyUnits":1,"contextualGroundingPolicyUnits":0,"moonUnits":1}}`
 	trace := `{"guardrail":{"inputAssessment":{"a.b":{"invocationMetrics":` + units + `}},"outputAssessments":{"g":[{"invocationMetrics":` + units + `}]}}}`
@@ -246,7 +247,7 @@ func TestWhatGuardrailsCost(t *testing.T) {
 	}
 }
 
-// TestGuardrailsCountOnce: chunks may follow the reason to stop.
+// TestGuardrailsCountOnce: chunks can follow the stop reason.
 func TestGuardrailsCountOnce(t *testing.T) {
 	got, complete, err := decode(chunked(t,
 		`{"generation":"no","stop_reason":"stop","amazon-bedrock-trace":{"guardrail":{"input":{"g":{"invocationMetrics":{"usage":{"topicPolicyUnits":1}}}}}}}`, `{"generation":""}`, `{"generation":""}`))
@@ -295,7 +296,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzEvents reads sound frames with any content.
+// FuzzEvents reads valid frames with any content.
 func FuzzEvents(f *testing.F) {
 	f.Add("contentBlockStart", `{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"i","name":"n"}}}`)
 	f.Add("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"a","signature":"b","redactedContent":"AAE="}}}`)

@@ -114,7 +114,7 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
-// encoded writes JSON as the wire does, without escapes for HTML.
+// encoded writes JSON as the provider does, without HTML escapes.
 func encoded(t *testing.T, v any) string {
 	t.Helper()
 	var text bytes.Buffer

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// The key pair of AWS's published test suite for Signature Version 4.
+// This is the key pair of AWS's published test suite for Signature Version 4.
 const (
 	exampleID     = "AKIDEXAMPLE"
 	exampleSecret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -31,9 +31,9 @@ func hmacOf(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// signatureOf is a second implementation, as plain as can be. path is as sent.
+// signatureOf is a second, simple implementation. path is as sent.
 func signatureOf(method, path, headers, signed, body, date, region, service string) string {
-	escaped := strings.ReplaceAll(path, "%", "%25") // each segment is escaped once more
+	escaped := strings.ReplaceAll(path, "%", "%25") // each segment is escaped again
 	digest := sha256.Sum256([]byte(body))
 	canonical := strings.Join([]string{method, escaped, "", headers, signed, hex.EncodeToString(digest[:])}, "\n")
 	scope := date[:8] + "/" + region + "/" + service + "/aws4_request"
@@ -45,7 +45,8 @@ func signatureOf(method, path, headers, signed, body, date, region, service stri
 	return hex.EncodeToString(hmacOf(key, "AWS4-HMAC-SHA256\n"+date+"\n"+scope+"\n"+hex.EncodeToString(whole[:])))
 }
 
-// The case get-vanilla of the published suite holds the second implementation.
+// The second implementation is checked with the case get-vanilla of the published
+// suite.
 func TestPublishedSignature(t *testing.T) {
 	got := signatureOf("GET", "/", "host:example.amazonaws.com\nx-amz-date:20150830T123600Z\n", "host;x-amz-date", "", "20150830T123600Z", "us-east-1", "service")
 	require.Equal(t, "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31", got)
@@ -89,7 +90,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Credentials are looked for only when a request really leaves.
+// Credentials are looked up only when a request is sent.
 func TestNoSignatureInReplay(t *testing.T) {
 	withoutAWS(t)
 	t.Setenv("AWS_CONFIG_FILE", "/does/not/exist")

@@ -102,7 +102,7 @@ func TestErrors(t *testing.T) {
 		{"a bare message in a stream", 200, start + "data: " + said("invalid request: no") + "\n\n", fault.InvalidRequest, "invalid request: no", true},
 		{"an error event", 200, start + `data: {"type":"error","message":"unauthorized"}` + "\n\n", fault.Auth, "unauthorized", true},
 		{"cut off", 200, start, fault.Transport, "the stream ended before its last event", true},
-		{"DONE is no end", 200, start + "data: [DONE]\n\n", fault.Transport, "the stream ended before its last event", true},
+		{"DONE is not the end", 200, start + "data: [DONE]\n\n", fault.Transport, "the stream ended before its last event", true},
 		{"cut in an event", 200, start + `data: {"type":"content-`, fault.Transport, "the stream ended in the middle of an event", true},
 		{"version 1, failed", 200, `{"is_finished":false,"event_type":"text-generation","text":"a"}` + "\n" + `{"is_finished":true,"event_type":"stream-end","finish_reason":"ERROR"}` + "\n", fault.Overloaded, "the generation ended with ERROR", true},
 	} {

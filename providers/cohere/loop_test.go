@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// talk answers each request with the next body, and keeps what was asked.
+// talk answers each request with the next body, and keeps the requests.
 type talk struct {
 	bodies []string
 	asked  []string
@@ -29,8 +29,8 @@ func (p *talk) RoundTrip(r *http.Request) (*http.Response, error) {
 	return testkit.Body(strings.NewReader(p.bodies[len(p.asked)-1]))(r)
 }
 
-// The message that stands for a reply carries its plan, its calls and their ids;
-// whether the reply was streamed makes no difference.
+// The message for a reply has its plan, its calls and their ids, the same for a
+// complete and a streamed reply.
 func TestTheToolLoop(t *testing.T) {
 	const wholeTool = `{"id":"x","message":{"role":"assistant","tool_plan":"I will look.","tool_calls":[` +
 		`{"id":"f_1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Rome\"}"}},{"id":"f_2","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"TOOL_CALL"}`
@@ -85,14 +85,15 @@ func TestWhatBeginsAStream(t *testing.T) {
 		{`{"id":"x","message":`, false}, {`{"response_id":"x"`, false}, {`{"message":"no"}`, false}, {`{"text":"a"}`, false}, {"[]", false}, {"", false},
 	} {
 		t.Run(c.head, func(t *testing.T) {
-			for _, asked := range []bool{false, true} { // servers answer otherwise than asked
+			for _, asked := range []bool{false, true} { // servers may stream or not, whatever was requested
 				require.Equal(t, c.want, framing.Starts([]byte(c.head), asked))
 			}
 		})
 	}
 }
 
-// A whole reply to a request for a stream is one, and the other way round.
+// A complete reply to a streaming request is read as complete, and a stream to the
+// opposite request as a stream.
 func TestAnsweredOtherwiseThanAsked(t *testing.T) {
 	const body = `{"id":"x","message":{"content":[{"type":"text","text":"It is 24°C."},{"type":"thinking","thinking":"hm"}]},"finish_reason":"COMPLETE"}`
 	for _, asked := range []bool{false, true} {

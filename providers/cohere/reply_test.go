@@ -89,7 +89,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreLeftOut: a call of another kind is named.
+// TestCallsThatAreLeftOut checks that a call of another kind is reported.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	const call = `{"id":"c","type":"custom","custom":{"name":"n"}}`
 	for _, body := range []string{
@@ -103,7 +103,8 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutItsMessage: it is paid for anyway, and tells why.
+// TestAReplyWithoutItsMessage checks that the usage is kept, because it is paid for,
+// and that the error states the reason.
 func TestAReplyWithoutItsMessage(t *testing.T) {
 	const usage = `"usage":{"tokens":{"input_tokens":16,"output_tokens":2}}`
 	got, _, err := wire.Decode(&decoder{}, framing, []byte(`{"id":"x","finish_reason":"COMPLETE",`+usage+`}`), false, "")

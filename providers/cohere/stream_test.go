@@ -115,7 +115,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// The framing hands on the same frames however the bytes arrive.
+// The frames do not depend on how the bytes are split.
 func TestFramingOfSmallReads(t *testing.T) {
 	for _, body := range []string{streamed, oldStream} {
 		var whole, pieces []wire.Frame

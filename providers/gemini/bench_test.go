@@ -9,13 +9,13 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// replyOf is a reply of about 4 KB.
+// replyOf returns a reply of about 4 KB.
 func replyOf(text string) []byte {
 	return []byte(`{"candidates":[{"content":{"role":"model","parts":[{"text":"` + text +
 		`"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":812,"candidatesTokenCount":142,"totalTokenCount":1054,"promptTokensDetails":[{"modality":"TEXT","tokenCount":812}],"thoughtsTokenCount":100},"modelVersion":"gemini-2.5-flash","responseId":"SFuKaaXZKu"}`)
 }
 
-// replies are prose, and JSON in JSON, in which every sixth byte is escaped.
+// replies are prose, and JSON within JSON, in which every sixth byte is escaped.
 func replies() map[string][]byte {
 	return map[string][]byte{
 		"prose": replyOf(strings.Repeat(`There were 12 incidents on Monday, two more than the week before.\n`, 56)),
@@ -45,7 +45,7 @@ func BenchmarkDecodeFloor(b *testing.B) {
 	}
 }
 
-// A stream of 50 chunks, in both forms. Floor: 50 plain decodes of a chunk.
+// The stream has 50 chunks, in both forms. Floor: 50 plain decodes of a chunk.
 func BenchmarkStream(b *testing.B) {
 	chunk := candidateOf(`{"text":"some words of an answer "}`, `,"index":0`)
 	last := candidateOf(`{"text":"."}`, stopped)

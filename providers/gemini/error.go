@@ -133,8 +133,8 @@ func kindOfStatus(f wire.Fault) fault.Kind {
 	return fault.Overloaded
 }
 
-// word is the text of a JSON string, or a number as it stands: enums come as
-// either. "" is anything else.
+// word is the text of a JSON string or the digits of a number, because enums are either. It is ""
+// for other values.
 func word(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""

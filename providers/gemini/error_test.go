@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// exhausted is a 429 with details.
+// exhausted returns a 429 with details.
 func exhausted(details string) string {
 	return `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[` + details + `]}}`
 }
@@ -77,7 +77,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// failure asks for a stream and gets body, named an event stream, as Google does.
+// failure asks for a stream and gets body with the content type of an event stream, as
+// from Google.
 func failure(t *testing.T, status int, body string) *fault.Error {
 	t.Helper()
 	var asked *http.Request

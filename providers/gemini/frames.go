@@ -27,8 +27,8 @@ var framing = wire.Framing{
 	},
 }
 
-// cutArray hands on each element. An array that ends early is left to the
-// decoder, which has then not seen the reply's end.
+// cutArray passes on each element. The decoder detects an array that ends early, because it has not
+// seen the end of the reply.
 func cutArray(b *bufio.Reader, f func(wire.Frame) error) error {
 	dec := json.NewDecoder(b)
 	if _, err := dec.Token(); err != nil {

@@ -15,7 +15,7 @@ var seeds = []string{
 	`{"promptFeedback":{"blockReason":1}}`, `{"error":{"code":429,"details":[{"retryDelay":"1s"}]}}`, `[{"error":{"status":"INTERNAL"}}]`, `{"usageMetadata":{"promptTokenCount":1e99}}`, "\ufeff [", "[]", "null",
 }
 
-// consistent is what holds for every reply.
+// consistent checks properties of every reply.
 func consistent(t *testing.T, r providers.Reply) {
 	u := r.Usage
 	for _, n := range []int64{u.Input, u.Output, u.CacheRead, u.Reasoning} {
@@ -39,7 +39,7 @@ func FuzzWhole(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		got, complete, err := decode(body, false)
-		if err == nil && complete { // events are a stream, even unasked
+		if err == nil && complete { // a body of events is a stream, even if none was requested
 			require.NotEmpty(t, got.Finish)
 		}
 		consistent(t, got)

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// TestAReplyGoesBackAsItCame: whole, as events and as an array, what a reply kept
-// is what stands in the next request.
+// TestAReplyGoesBackAsItCame checks that the next request has what a reply kept, for a
+// complete reply, events and an array.
 func TestAReplyGoesBackAsItCame(t *testing.T) {
 	for _, c := range []struct {
 		name, parts, back string
@@ -43,7 +43,8 @@ func TestAReplyGoesBackAsItCame(t *testing.T) {
 	}
 }
 
-// TestFramesOfSmallReads: the frames are the same however the bytes arrive.
+// TestFramesOfSmallReads checks that the frames do not depend on how the bytes are
+// split.
 func TestFramesOfSmallReads(t *testing.T) {
 	a, b := candidateOf(`{"text":"Grüße \"日本\" }],[{"}`, ``), candidateOf(`{"text":"."}`, stopped)
 	for name, body := range map[string]string{
@@ -71,7 +72,8 @@ func TestFramesOfSmallReads(t *testing.T) {
 	require.Zero(t, frames)
 }
 
-// TestFinishMessagesAreTold: why a reply was stopped is a warning, but not why it ended.
+// TestFinishMessagesAreTold: the message for a stopped reply is a warning, that for a
+// normal end is not.
 func TestFinishMessagesAreTold(t *testing.T) {
 	got, _, err := decode(candidateOf(`{"text":"a"}`, `,"finishReason":"SAFETY","finishMessage":"too wild"`), false)
 	require.NoError(t, err)

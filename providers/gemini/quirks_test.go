@@ -8,8 +8,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestNothingSaid: a candidate may be empty, and tells why; no word does for a
-// prompt that was blocked.
+// TestNothingSaid: a candidate can be empty and state a reason. For a blocked prompt,
+// there is no candidate.
 func TestNothingSaid(t *testing.T) {
 	for _, c := range []struct {
 		name, body, raw string
@@ -38,8 +38,8 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
-// TestDoneIsNoEnd: a word of another wire, which gateways add.
-func TestDoneIsNoEnd(t *testing.T) {
+// TestDoneIsNotTheEnd: the end mark of another API, which gateways add, is ignored.
+func TestDoneIsNotTheEnd(t *testing.T) {
 	got, complete, err := decode("data: "+candidateOf(`{"text":"a"}`, stopped)+"\n\ndata: [DONE]\n\n", true)
 	require.NoError(t, err)
 	require.True(t, complete)

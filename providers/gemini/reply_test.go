@@ -14,7 +14,7 @@ func decode(body string, asked bool) (providers.Reply, bool, error) {
 	return wire.Decode(&decoder{}, framing, []byte(body), asked, "")
 }
 
-// said is a candidate of some parts.
+// candidateOf returns a candidate with some parts.
 func candidateOf(parts, more string) string {
 	return `{"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + more + `}],"modelVersion":"gemini-x","responseId":"r1"}`
 }
@@ -50,7 +50,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestAReplyWithoutCandidates: it is paid for anyway.
+// TestAReplyWithoutCandidates checks that the usage is kept, because it is paid for.
 func TestAReplyWithoutCandidates(t *testing.T) {
 	for name, body := range map[string]string{
 		"none":             `{"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"gemini-x"}`,
@@ -67,7 +67,7 @@ func TestAReplyWithoutCandidates(t *testing.T) {
 	}
 	_, complete, err := decode("data: {\"usageMetadata\":{\"promptTokenCount\":5}}\n\n", true)
 	require.NoError(t, err)
-	require.False(t, complete, "of a stream it is what came before it was cut off")
+	require.False(t, complete, "in a stream it can be the part before a cut")
 	_, complete, err = decode("data: "+candidateOf(`{"text":"a"}`, stopped)+"\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":5}}\n\n", true)
 	require.NoError(t, err)
 	require.True(t, complete, "after the end usage may come alone")
@@ -155,7 +155,7 @@ func TestABlockedPromptEndsAStream(t *testing.T) {
 	require.Equal(t, providers.FinishRefusal, got.Finish)
 }
 
-// doubted is a usage that is reported and not understood.
+// doubted returns a usage that is reported but not understood.
 func doubted(u providers.Usage, reasons ...string) providers.Usage {
 	u.Reported, u.NotUnderstood = true, reasons
 	return u

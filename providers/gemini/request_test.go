@@ -110,8 +110,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestToolLoop: what was said goes back as it was said; an id that was made up
-// here does not.
+// TestToolLoop checks that messages go back unchanged. An id that cupel made up does
+// not go back.
 func TestToolLoop(t *testing.T) {
 	reply, _, err := decode(candidateOf(`{"text":"hm","thought":true},{"functionCall":{"name":"f","args":{"n":1.0}},"thoughtSignature":"s1"},{"functionCall":{"id":"x","name":"g","args":{}}}`, stopped), false)
 	require.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestSearches: what a reply proves that Google looked up is counted once, whether the
-// chunks repeat it or it comes before the usage.
+// TestSearches: a search that a reply proves is counted once, also if the chunks repeat
+// it or it comes before the usage.
 func TestSearches(t *testing.T) {
 	const text, usage = `{"text":"a"}`, `"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":1}`
 	for name, c := range map[string]struct {
@@ -38,8 +38,8 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreLeftOut: a part that is a call of a kind to come is named; what
-// Google runs itself is none of ours.
+// TestCallsThatAreLeftOut: a part that is a call of an unknown kind is reported. Calls
+// that Google executes itself are not calls for the agent.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	for part, out := range map[string]string{
 		`{"computerCall":{"name":"n"}}`: "computerCall", `{"executableCode":{"code":"1"}}`: "", `{"codeExecutionResult":{"output":"1"}}`: "",

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// TestQuirks: what servers do besides what the documentation says.
+// TestQuirks reads what servers send beyond the documentation.
 func TestQuirks(t *testing.T) {
 	call := []providers.ToolCall{{ID: "call_1", Name: "f", Args: `{"a":1}`}}
 	for _, c := range []struct {

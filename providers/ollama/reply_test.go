@@ -45,7 +45,8 @@ func TestReplyForms(t *testing.T) {
 	}
 }
 
-// The calls of a reply may come in several lines, of one name and arguments.
+// The calls of a reply can come in several lines, and can have the same name and
+// arguments.
 func TestStreamedCalls(t *testing.T) {
 	line := `{"model":"m","message":{"content":"","tool_calls":[{"function":{"index":0,"name":"add","arguments":{"x":2,"y":3}}}]},"done":false}` + "\n"
 	got, complete, err := wire.Decode(&decoder{}, wire.Lines, []byte(line+line+`{"model":"m","message":{"content":""},"done":true,"done_reason":"stop"}`), true, "")
@@ -83,7 +84,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreLeftOut: a call of another kind is named.
+// TestCallsThatAreLeftOut checks that a call of another kind is reported.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	got, complete, err := wire.Decode(&decoder{}, wire.Lines, []byte(`{"message":{"tool_calls":[{"type":"custom","custom":{"name":"n"}},{"type":"function","function":{"name":"f","arguments":{}}}]},"done":true}`), true, "")
 	require.True(t, complete)
@@ -91,7 +92,7 @@ func TestCallsThatAreLeftOut(t *testing.T) {
 	require.Len(t, got.Calls, 1)
 }
 
-// TestAReplyWithoutItsMessage: it is paid for anyway.
+// TestAReplyWithoutItsMessage checks that the usage is kept, because it is paid for.
 func TestAReplyWithoutItsMessage(t *testing.T) {
 	const last = `{"model":"m","done":true,"done_reason":"stop","prompt_eval_count":16,"eval_count":2}`
 	for _, asked := range []bool{false, true} {

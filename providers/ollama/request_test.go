@@ -69,7 +69,8 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
-// A picture that cannot be sent is not left out: the question would be another.
+// An image that cannot be sent is an error, because the question without it is a
+// different one.
 func TestAnImageAddressIsRefused(t *testing.T) {
 	sent := errors.New("a request was made")
 	m, err := New(providers.Options{HTTP: &http.Client{Transport: testkit.Refuse(sent)}})

@@ -6,8 +6,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// A request that writes itself gives the bytes of encoding/json, whatever field is
-// set, a new one included.
+// A request that writes itself has the bytes of encoding/json, for every field that is
+// set. A new field is checked, too.
 func TestAppendJSONIsEncodingJSON(t *testing.T) {
 	temperature := 0.2
 	plain := request{Model: "m\"1", MaxTokens: 7, MaxCompletionTokens: 8, Temperature: &temperature, Messages: []message{{Role: "system", Content: "s\n"}, {Role: "user", Content: "ü\u2028<b>"}}}

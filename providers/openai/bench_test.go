@@ -29,7 +29,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
-// A stream of 200 chunks. Floor: BenchmarkStreamFloor, a plain decode of each.
+// The stream has 200 chunks. Floor: BenchmarkStreamFloor, a plain decode of each chunk.
 var typicalStream = func() []byte {
 	chunks := slices.Repeat([]string{delta(`"content":" token"`, `,"logprobs":null,"finish_reason":null`)}, 200)
 	return events(append(chunks, delta(``, `,"finish_reason":"stop"`), `{"choices":[],"usage":{"prompt_tokens":812,"completion_tokens":200,"total_tokens":1012}}`, "[DONE]")...)

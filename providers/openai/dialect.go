@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -81,6 +82,14 @@ const region = "{region}"
 
 // lacks reports whether the service does not take a feature.
 func (d Dialect) lacks(f Feature) bool { return slices.Contains(d.Lacks, f) }
+
+// LimitField is the name of the field that limits a model's output.
+func (d Dialect) LimitField(model string) string {
+	if d.MaxTokens == "" && reasons(model) {
+		return "max_completion_tokens"
+	}
+	return cmp.Or(d.MaxTokens, "max_tokens")
+}
 
 // modelLacks is what a model does not take although its service does.
 func (d Dialect) modelLacks(model string) []Feature {

@@ -22,7 +22,7 @@ func dialectOf(t *testing.T, name string) Dialect {
 	return Dialects()[i]
 }
 
-// sent is the request as JSON, and the warnings.
+// sent returns the request as JSON, and the warnings.
 func sent(t *testing.T, d Dialect, call providers.Call) (string, []string) {
 	t.Helper()
 	body, warnings := newRequest(d, call)

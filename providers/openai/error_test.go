@@ -64,7 +64,7 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 	}
 }
 
-// Each vendor has its own words for the same failure.
+// Each vendor has other words for the same failure.
 func TestKindsInTheWordsOfVendors(t *testing.T) {
 	body := func(code, message string) wire.Fault { return wire.Fault{Code: code, Message: message} }
 	for _, c := range []struct {
@@ -132,7 +132,8 @@ func TestARequestOverItsLimitIsNotTriedAgain(t *testing.T) {
 	require.True(t, failWith(t, 429, nil, `{"error":{"message":"Rate limit reached for m","type":"tokens","code":"rate_limit_exceeded"}}`).Retryable())
 }
 
-// TestBrokenStream: what came stays, and the failure says that it was only part.
+// TestBrokenStream checks that the text before the break is kept, and that the error
+// says it is partial.
 func TestBrokenStream(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
@@ -188,7 +189,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// failWith makes one call to a server that answers so, and returns its error.
+// failWith makes one call to a server that answers in this way, and returns its error.
 func failWith(t *testing.T, status int, header map[string]string, body string) *fault.Error {
 	t.Helper()
 	return failAs(t, openai.Dialect{Name: "openai"}, status, header, body)
@@ -232,7 +233,7 @@ func (e *missError) Error() string { return "no recording; the request had " + e
 
 func TestTransportCauseIsFound(t *testing.T) {
 	miss := &missError{key: "sk-canary-42"}
-	// A transport of its own may replay: no key is demanded at the public address.
+	// A custom transport can replay, so no key is required for the public address.
 	for _, key := range []string{"", miss.key} {
 		m, err := openai.New(providers.Options{Key: key, HTTP: &http.Client{Transport: testkit.Refuse(miss)}})
 		require.NoError(t, err)

@@ -44,7 +44,7 @@ func TestFormatsAreSent(t *testing.T) {
 	}
 }
 
-// TestForcedCallForms: arguments in the forms that servers give them.
+// TestForcedCallForms has arguments in the forms in which servers send them.
 func TestForcedCallForms(t *testing.T) {
 	for _, c := range []struct {
 		name, message, finish string

@@ -14,8 +14,9 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// The fingerprint always comes; log probabilities only if they are asked for, whole
-// and in a stream, and not of models that refuse them.
+// The fingerprint is always kept. Log probabilities are kept only if they were
+// requested, in complete and streamed replies, and are not requested from models that
+// refuse them.
 func TestFingerprintAndLogProbs(t *testing.T) {
 	const token = `{"token":"a","logprob":%s,"bytes":[97],"top_logprobs":[]}`
 	probs := func(values ...string) string {

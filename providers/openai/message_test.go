@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// messagesOf is what a conversation becomes, and the warnings.
+// messagesOf returns the messages of a conversation, and the warnings.
 func messagesOf(t *testing.T, d Dialect, list ...providers.Message) (string, []string) {
 	t.Helper()
 	text, warnings := sent(t, d, providers.Call{Model: "m", Messages: list})
@@ -33,7 +33,7 @@ func TestToolLoopMessages(t *testing.T) {
 		`{"role":"assistant","content":"again","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}]`, got)
 }
 
-// Mistral refuses ids of another form: "a-z, A-Z, 0-9, with a length of 9".
+// Mistral requires ids of the form "a-z, A-Z, 0-9, with a length of 9".
 func TestIDsOfTheFormThatIsTaken(t *testing.T) {
 	var before string
 	for _, id := range []string{"call_1", "call_2", "Ab3456789"} {
@@ -98,9 +98,9 @@ func TestUserMessagesInARow(t *testing.T) {
 	require.Equal(t, `[{"role":"user","content":"a"},{"role":"user","content":"a"}]`, got)
 }
 
-// TestWhatGoesBack: reasoning that a service wants to see again with the calls
-// comes out of a reply, whole or streamed, and goes into the next request; to a
-// service that does not want it, it does not go.
+// TestWhatGoesBack: some services require their reasoning in the next request, together
+// with the calls. It is kept from a complete or streamed reply and sent to these
+// services, and not to others.
 func TestWhatGoesBack(t *testing.T) {
 	const (
 		toolCall = `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`
@@ -108,7 +108,7 @@ func TestWhatGoesBack(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, dialect string
-		message       string // whole
+		message       string // a complete reply
 		pieces        []string
 		want          string
 	}{

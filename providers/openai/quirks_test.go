@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestNothingSaid: a reply may be empty, and tells why.
+// TestNothingSaid: a reply can be empty and state a reason.
 func TestNothingSaid(t *testing.T) {
 	calls := []providers.ToolCall{{ID: "a", Name: "f", Args: "{}"}}
 	const call = `"content":"","tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`
@@ -34,7 +34,7 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
-// TestLinesOfAStream: the forms that the standard of events allows.
+// TestLinesOfAStream reads the forms that the standard for event streams allows.
 func TestLinesOfAStream(t *testing.T) {
 	a, b := delta(`"content":"a"`, ``), delta(`"content":"b"`, `,"finish_reason":"stop"`)
 	for name, body := range map[string]string{

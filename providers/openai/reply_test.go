@@ -42,7 +42,7 @@ func TestRequestBodies(t *testing.T) {
 		{"gpt-5 behind a router", with(func(c *providers.Call) { c.Model = "openai/GPT-5.1" }), reasoning("openai/GPT-5.1"), 2},
 		{"gpt-5 without dials", providers.Call{Model: "gpt-5", Messages: full.Messages[:1]}, `{"model":"gpt-5","messages":[{"role":"user","content":"hi"}]}`, 0},
 		{"gpt-5-chat does not reason", providers.Call{Model: "gpt-5-chat-latest", MaxTokens: 1, Temperature: &zero}, `{"model":"gpt-5-chat-latest","messages":null,"max_tokens":1,"temperature":0}`, 0},
-		{"a name that only begins alike", providers.Call{Model: "o1labs", MaxTokens: 1, Messages: full.Messages[:1]}, `{"model":"o1labs","messages":[{"role":"user","content":"hi"}],"max_tokens":1}`, 0},
+		{"a name with only the same beginning", providers.Call{Model: "o1labs", MaxTokens: 1, Messages: full.Messages[:1]}, `{"model":"o1labs","messages":[{"role":"user","content":"hi"}],"max_tokens":1}`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body, warnings := newRequest(Dialect{Name: "openai"}, c.call)
@@ -180,7 +180,7 @@ func TestFunctionCallOfBeforeTools(t *testing.T) {
 	require.Equal(t, providers.FinishTools, got.Finish)
 	got, _, err = decode([]byte(`{"choices":[{"message":{"content":"4","function_call":{"name":"","arguments":""},"tool_calls":null},"finish_reason":"stop"}]}`), "")
 	require.NoError(t, err)
-	require.Empty(t, got.Calls, "an empty one stands for none")
+	require.Empty(t, got.Calls, "an empty one means no call")
 	require.Equal(t, providers.FinishStop, got.Finish)
 }
 
@@ -205,7 +205,7 @@ func TestCosts(t *testing.T) {
 		{"none", ``, nil},
 		{"dollars", `,"cost":0.003561`, nanos(3_561_000)},
 		{"free", `,"cost":0`, nanos(0)},
-		{"upstream charges a key of one's own", `,"cost":0.00001,"is_byok":true,"cost_details":{"upstream_inference_cost":0.0002}`, nanos(210_000)},
+		{"upstream charges the user's key", `,"cost":0.00001,"is_byok":true,"cost_details":{"upstream_inference_cost":0.0002}`, nanos(210_000)},
 		{"upstream is part of it otherwise", `,"cost":0.00001,"is_byok":false,"cost_details":{"upstream_inference_cost":0.00001}`, nanos(10_000)},
 		{"total of an object", `,"cost":{"input_tokens_cost":0.00001,"total_cost":0.00501}`, nanos(5_010_000)},
 		{"ticks", `,"cost_in_usd_ticks":3155600`, nanos(315_560)},
@@ -230,7 +230,7 @@ func TestBrokenCharacters(t *testing.T) {
 	require.Equal(t, "a\ufffdb\ufffdc\n", got.Text)
 }
 
-// decode reads a whole body.
+// decode reads a complete body.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
 	return decodeAs(Dialect{}, body, forced)
 }

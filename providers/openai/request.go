@@ -45,7 +45,7 @@ func newRequest(d Dialect, call providers.Call) (request, []string) {
 	r.messages(call)
 	r.ask(call.Format)
 	r.offer(call)
-	if d.MaxTokens == "max_completion_tokens" || reasons(call.Model) {
+	if d.LimitField(call.Model) == "max_completion_tokens" {
 		r.MaxCompletionTokens = call.MaxTokens
 	} else {
 		r.MaxTokens = call.MaxTokens

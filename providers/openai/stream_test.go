@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// events makes a stream of chunks. What is no object goes out as it is.
+// events makes a stream of chunks. Chunks that are not objects are sent unchanged.
 func events(chunks ...string) []byte {
 	var b strings.Builder
 	for _, c := range chunks {
@@ -31,7 +31,7 @@ func events(chunks ...string) []byte {
 	return []byte(b.String())
 }
 
-// delta is a chunk with one choice; more goes beside its delta.
+// delta returns a chunk with one choice; more is added next to its delta.
 func delta(fields, more string) string {
 	return `{"id":"x","model":"m","choices":[{"index":0,"delta":{` + fields + `}` + more + `}]}`
 }
@@ -137,7 +137,8 @@ func TestStreamsOfCalls(t *testing.T) {
 	}
 }
 
-// TestAFinishReasonNeedsACleanEnd: what follows it, usage or another call, may be lost.
+// TestAFinishReasonNeedsACleanEnd: usage or another call can follow the finish reason,
+// and could be lost.
 func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
 	reset := iotest.ErrReader(errors.New("connection reset"))
 	finished := events(delta(`"content":"a"`, `,"finish_reason":"stop"`))
@@ -169,7 +170,8 @@ func TestAFinishReasonNeedsACleanEnd(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreLeftOut: never dropped silently, and never counted against the model.
+// TestCallsThatAreLeftOut: such calls are always reported, and never count against the
+// model.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	for name, c := range map[string]struct{ calls, left string }{
 		"function is text":       {`[{"index":0,"function":"f"}]`, "tool_calls of an unknown form"},

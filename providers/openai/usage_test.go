@@ -28,7 +28,8 @@ func used(u providers.Usage, tools map[string]int64) providers.Usage {
 	return u
 }
 
-// TestUsageOfServices: what each service writes, and all of its numbers are accounted for.
+// TestUsageOfServices checks the usage format of each service, and that all of its
+// numbers are accounted for.
 func TestUsageOfServices(t *testing.T) {
 	hour := reported(70, 5, 0, 30, 0)
 	hour.CacheWriteLong = 20
@@ -76,8 +77,8 @@ func TestUsageOfServices(t *testing.T) {
 	}
 }
 
-// TestReasoningThatExceedsTheCompletion: a gateway whose total denies what its details
-// say has two readings. The larger comes first.
+// TestReasoningThatExceedsTheCompletion: if the total of a gateway contradicts its
+// details, the usage has two readings. The larger comes first.
 func TestReasoningThatExceedsTheCompletion(t *testing.T) {
 	const counts = `"prompt_tokens":100,"completion_tokens":50,"completion_tokens_details":{"reasoning_tokens":275}`
 	within := reported(100, 0, 0, 0, 50)
@@ -101,7 +102,7 @@ func TestReasoningThatExceedsTheCompletion(t *testing.T) {
 	}
 }
 
-// TestUsageOfSeveralModels: Groq's compound systems ask models of different prices.
+// TestUsageOfSeveralModels: Groq's compound systems use models with different prices.
 func TestUsageOfSeveralModels(t *testing.T) {
 	const usage = `"usage":{"prompt_tokens":30,"completion_tokens":6,"total_tokens":36}`
 	model := func(name string, in, out int) string {
@@ -163,8 +164,9 @@ func TestToolsOfTheService(t *testing.T) {
 	}
 }
 
-// TestTheCostTellsTheConvention: the same shape of two gateways, of which one counts
-// reasoning beside the completion. 100 × 1 + 50 × 4 = 300 µUSD, and 275 × 4 = 1,100 more.
+// TestTheCostTellsTheConvention: two gateways send the same format, but one counts
+// reasoning in addition to the completion. 100 × 1 + 50 × 4 = 300 µUSD, and 275 × 4 =
+// 1,100 more.
 func TestTheCostTellsTheConvention(t *testing.T) {
 	prices, err := price.Parse([]byte(`
 version: 2026-01-01
@@ -203,7 +205,8 @@ func TestUsageFields(t *testing.T) {
 	require.True(t, slices.ContainsFunc(UsageFields(), func(f wire.UsageField) bool { return f.Path == "num_cached_tokens" }))
 }
 
-// TestUsageWithManyNames: linear in what a server writes, and bounded in what is kept.
+// TestUsageWithManyNames: the time is linear in what a server sends, and what is kept
+// is bounded.
 func TestUsageWithManyNames(t *testing.T) {
 	var list strings.Builder
 	for i := range 200_000 {

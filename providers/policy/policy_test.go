@@ -30,9 +30,9 @@ func TestResolve(t *testing.T) {
 		{"a class without a temperature", parsed(`task_classes: {action: {max_tokens: 10}}`), "openai", "action", Resolved{"gpt-4o-mini", 10, 0.1, 5, 5, 30}},
 		{"reply without a temperature is not an action", parsed(`task_classes: {reply: {max_tokens: 10}}`), "openai", "reply", Resolved{"gpt-4o-mini", 10, 0.2, 5, 5, 30}},
 		{"a class without a cap falls back to defaults", parsed(`task_classes: {action: {temp: 0}}`), "openai", "action", Resolved{"gpt-4o-mini", 600, 0, 5, 5, 30}},
-		{"a class of one's own", parsed(`task_classes: {compress: {temp: 0.5, max_tokens: 600}}`), "openai", "compress", Resolved{"gpt-4o-mini", 600, 0.5, 5, 5, 30}},
+		{"a custom class", parsed(`task_classes: {compress: {temp: 0.5, max_tokens: 600}}`), "openai", "compress", Resolved{"gpt-4o-mini", 600, 0.5, 5, 5, 30}},
 		{"a provider keeps what the file does not name", parsed(`providers: {hf: {model: another}}`), "hf", "reply", Resolved{"another", 512, 0.2, 5, 5, 30}},
-		{"a provider of one's own, without a cap", parsed(`providers: {local: {model: llama}}`), "local", "reply", Resolved{"llama", 800, 0.2, 5, 5, 30}},
+		{"a custom provider without a cap", parsed(`providers: {local: {model: llama}}`), "local", "reply", Resolved{"llama", 800, 0.2, 5, 5, 30}},
 		{"budgets", parsed(`defaults: {max_steps: 10, max_tool_calls: 9, max_seconds: 0}`), "openai", "action", Resolved{"gpt-4o-mini", 400, 0.1, 10, 9, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,8 @@ func TestPolicyDigest(t *testing.T) {
 	other, err := Parse([]byte(`defaults: {max_steps: 6}`))
 	require.NoError(t, err)
 	require.NotEqual(t, Default().Digest(), other.Digest())
-	// Changes with the built-in policy, and only then: recorded runs name it.
+	// The digest changes only with the built-in policy, because recorded runs contain
+	// it.
 	require.Equal(t, "f354f4db1a2547d18ce67e2425a7677ddb44a401fb8db3b31c854486cf918672", Default().Digest())
 }
 
@@ -133,7 +134,7 @@ func TestDefaultIsACopy(t *testing.T) {
 	require.Equal(t, 400, got.MaxTokens)
 }
 
-// Worked cases made by others, read when they are available.
+// The test reads worked cases made by others, if they are available.
 func TestPolicyConformance(t *testing.T) {
 	type testCase struct {
 		ID         string
@@ -179,8 +180,8 @@ func TestPolicyConformance(t *testing.T) {
 	}
 }
 
-// nameIn is the name a JSON value gives: null and absent give none, and what is
-// not a string is a name nobody has.
+// nameIn returns the name in a JSON value. It is empty for null or an absent value, and
+// an unknown name for a value that is not a string.
 func nameIn(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || json.Unmarshal(raw, &s) == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// TestPricesAgainstPublishedFacts compares the table with a collection of
-// published prices, where that is available: every name it gives that the table
-// prices must cost the same.
+// TestPricesAgainstPublishedFacts compares the table with a collection of published
+// prices, if that is available: every name in both must cost the same.
 func TestPricesAgainstPublishedFacts(t *testing.T) {
 	var facts []struct {
 		Provider string
@@ -34,7 +33,7 @@ func TestPricesAgainstPublishedFacts(t *testing.T) {
 		for _, m := range f.Models {
 			var flat map[string]json.RawMessage
 			if json.Unmarshal(m.Prices, &flat) != nil {
-				continue // dated
+				continue // dated prices
 			}
 			for _, provider := range ours[f.Provider] {
 				for _, name := range exactNames(m.Match) {
@@ -58,13 +57,13 @@ func TestPricesAgainstPublishedFacts(t *testing.T) {
 	}
 }
 
-// exactNames are the names that a match lists as equal.
+// exactNames returns the names that a match lists as equal.
 func exactNames(match json.RawMessage) []string {
 	var m struct {
 		Equals string
 		Or     []struct{ Equals string }
 	}
-	_ = json.Unmarshal(match, &m) // of other forms, none
+	_ = json.Unmarshal(match, &m) // other forms have no exact names
 	var names []string
 	for _, one := range append(m.Or, struct{ Equals string }{m.Equals}) {
 		if one.Equals != "" {
@@ -74,7 +73,7 @@ func exactNames(match json.RawMessage) []string {
 	return names
 }
 
-// basePrice is a price, or that of short prompts, rounded to nine digits.
+// basePrice returns a price, or that of short prompts, rounded to nine digits.
 func basePrice(t *testing.T, raw json.RawMessage) *big.Rat {
 	t.Helper()
 	var tiers struct{ Base json.RawMessage }
@@ -90,11 +89,12 @@ func basePrice(t *testing.T, raw json.RawMessage) *big.Rat {
 
 func nanoRat(nano int64) *big.Rat { return big.NewRat(nano, 1e9) }
 
-// TestCachedAndSearchedByMakers: a tenth for what Mistral's cache had; Perplexity's
-// research, which has prices for citations, reasoning and searches; and xAI's tools.
+// TestCachedAndSearchedByMakers: Mistral charges a tenth for cached tokens,
+// Perplexity's research model has prices for citations, reasoning and searches, and xAI
+// has prices for tools.
 func TestCachedAndSearchedByMakers(t *testing.T) {
 	p, at := prices(t), day(t, "2026-10-01")
-	for _, e := range p.layers[0].entries {
+	for _, e := range p.All() {
 		if e.Provider == "mistral" {
 			require.Equal(t, e.base.input, 10*e.base.cacheRead, e.Name())
 		}

@@ -35,6 +35,7 @@ func (p Table) find(provider, model string, at time.Time) *Entry {
 }
 
 func (l *layer) find(provider, model string, at time.Time) *Entry {
+	l = l.of(provider)
 	for _, name := range []string{model, undated(model)} {
 		for _, i := range l.byName[key{provider, name}] {
 			if e := &l.entries[i]; !e.From.After(at) {

@@ -4,9 +4,11 @@
 package price
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +71,17 @@ type layer struct {
 	fees map[key]int64
 	// content is the digest, made once.
 	content func() []byte
+	// part returns the layer with the entries of one provider, or of all with "". It is
+	// nil for a layer that has its entries.
+	part func(provider string) *layer
+}
+
+// of returns the layer with the entries of one provider at least, or of all with "".
+func (l *layer) of(provider string) *layer {
+	if l.part == nil {
+		return l
+	}
+	return l.part(provider)
 }
 
 type key struct{ provider, model string }
@@ -115,7 +128,7 @@ func (l *layer) digest() []byte {
 func (p Table) All() []Entry {
 	var all []Entry
 	for _, l := range p.layers {
-		all = append(all, l.entries...)
+		all = append(all, l.of("").entries...)
 	}
 	return all
 }
@@ -155,7 +168,37 @@ func usd(nano int64) string {
 //go:embed prices.yaml
 var pricesFile []byte
 
-var builtin = sync.OnceValues(func() (*layer, error) { return read(pricesFile) })
+// builtinContent is the digest of the built-in layer: a run needs it, and few of the entries.
+const builtinContent = "cbab35438fbbba951dbedfa26769d0f7b9f86acac962490b19b6681e8001a72b"
+
+// builtin is the built-in layer. Entries are read when their provider is first asked for.
+var builtin = sync.OnceValues(func() (*layer, error) {
+	l, err := readBuiltin("sim-openai")
+	content, wrong := hex.DecodeString(builtinContent)
+	l.content = func() []byte { return content }
+	var parts sync.Map
+	l.part = func(provider string) *layer {
+		part, ok := parts.Load(provider)
+		if !ok {
+			read, _ := readBuiltin(provider) // an error means no entry: a test reads all of them
+			part, _ = parts.LoadOrStore(provider, read)
+		}
+		return part.(*layer)
+	}
+	return l, errors.Join(err, wrong)
+})
+
+// readBuiltin reads the built-in table with the entries of one provider, or of all with
+// "". Every entry is a line of its own.
+func readBuiltin(provider string) (*layer, error) {
+	var text []byte
+	for line := range bytes.Lines(pricesFile) {
+		if of, entry := bytes.CutPrefix(line, []byte("  - {provider: ")); !entry || provider == "" || bytes.HasPrefix(of, []byte(provider+",")) {
+			text = append(text, line...)
+		}
+	}
+	return read(text)
+}
 
 // Default returns the built-in table. An error means that the program
 // was built with a broken one.

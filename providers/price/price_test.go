@@ -1,6 +1,7 @@
 package price
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
@@ -124,7 +125,8 @@ func TestNamesOfSnapshots(t *testing.T) {
 	}
 }
 
-// The same sum, slowly: rationals, and the table read without the parser.
+// The same sum is computed slowly, with rationals and from the table that is read
+// without the parser.
 func TestCostAgainstRationals(t *testing.T) {
 	table := map[string]map[string]string{} // provider/model → class → price
 	var file struct {
@@ -198,7 +200,7 @@ prices:
 		{providers.Usage{Input: 1}, 1},                          // 0.5 nano-USD
 		{providers.Usage{Output: 1}, 0},                         // 0.499999
 		{providers.Usage{CacheRead: 1}, 2},                      // 1.5
-		{providers.Usage{Input: 1, CacheRead: 1, Output: 1}, 2}, // 2.499999; rounded class by class it would be 3
+		{providers.Usage{Input: 1, CacheRead: 1, Output: 1}, 2}, // 2.499999; rounding each class would give 3
 	} {
 		c.usage.Reported = true
 		got, ok := p.Cost("x", "m", c.usage, at)
@@ -283,14 +285,14 @@ same: {a: [], b: c}
 	require.NoError(t, err)
 }
 
-// twice is a price file of two entries for the same provider.
+// twice returns a price file of two entries for the same provider.
 func twice(a, b string) string {
 	const entry = "\n  - {provider: x, input: '1', output: '1', source: s, %s}"
 	return "version: 2026-01-01\nprices:" + fmt.Sprintf(entry, a) + fmt.Sprintf(entry, b)
 }
 
-// TestSnapshots: a prefix prices a model and its dated snapshots; a new model whose
-// name merely begins so has no price.
+// TestSnapshots: a prefix prices a model and its dated snapshots. A new model whose
+// name only has the same prefix has no price.
 func TestSnapshots(t *testing.T) {
 	p, err := Parse([]byte(`version: 2026-01-01
 prices:
@@ -350,7 +352,7 @@ func TestCostOfPartsAndTools(t *testing.T) {
 	}
 }
 
-// TestSettle: 1,000 tokens of input are 2,500 µUSD, 100 of output 1,000 µUSD.
+// TestSettle: 1,000 input tokens cost 2,500 µUSD, 100 output tokens 1,000 µUSD.
 func TestSettle(t *testing.T) {
 	once := providers.Usage{Reported: true, Input: 1000, Output: 20, Reasoning: 80}
 	apart := providers.Usage{Reported: true, Input: 1000, Output: 100, Reasoning: 80}
@@ -400,7 +402,8 @@ func TestPricesDigest(t *testing.T) {
 	require.NotEqual(t, Table{}.Digest(), prices(t).Digest())
 	require.Empty(t, Table{}.Version())
 	require.Equal(t, "2026-09-23", prices(t).Version())
-	// Changes with the built-in table, and only then: recorded runs name it.
+	// The digest changes only with the built-in table, because recorded runs contain
+	// it.
 	require.Equal(t, "9dc01deff176f21421b64c0f6e64ceef7d71ac8a5876f86621d3d33613ddab2d", prices(t).Digest())
 }
 
@@ -419,18 +422,42 @@ func TestBuiltInTable(t *testing.T) {
 			last = got
 		}
 	}
-	for _, l := range p.layers {
-		for _, e := range l.entries {
-			require.Equal(t, strings.HasPrefix(e.Provider, "sim-"), e.Simulated, "%v", e)
-			require.LessOrEqual(t, e.base.cacheRead, e.base.input, "%v", e.Name())
-			require.LessOrEqual(t, e.base.cacheWrite, e.base.cacheWriteLong, "%v", e.Name())
-			require.NotEmpty(t, e.Source)
-		}
+	require.NotEmpty(t, p.All())
+	for _, e := range p.All() {
+		require.Equal(t, strings.HasPrefix(e.Provider, "sim-"), e.Simulated, "%v", e)
+		require.LessOrEqual(t, e.base.cacheRead, e.base.input, "%v", e.Name())
+		require.LessOrEqual(t, e.base.cacheWrite, e.base.cacheWriteLong, "%v", e.Name())
+		require.NotEmpty(t, e.Source)
 	}
 	for _, c := range []struct{ provider, model string }{{"anthropic", policy.Default().Providers["anthropic"].Model}, {"openai", policy.Default().Providers["openai"].Model}} {
 		_, ok := p.Lookup(c.provider, c.model, at)
 		require.True(t, ok, "the default policy names %s, which has no price", c.model)
 	}
+}
+
+// TestBuiltinIsReadByProvider checks that the parts of the built-in table have the same
+// entries as the whole, and the digest that runs record.
+func TestBuiltinIsReadByProvider(t *testing.T) {
+	whole, err := read(pricesFile)
+	require.NoError(t, err)
+	require.Equal(t, hex.EncodeToString(whole.digest()), builtinContent, "the table has changed: set builtinContent to its digest")
+	require.Equal(t, Table{layers: []*layer{whole}}.Digest(), prices(t).Digest())
+	require.Equal(t, whole.version, prices(t).Version())
+	l, err := builtin()
+	require.NoError(t, err)
+	byProvider := map[string][]Entry{}
+	for _, e := range whole.entries {
+		byProvider[e.Provider] = append(byProvider[e.Provider], e)
+	}
+	require.Greater(t, len(byProvider), 20)
+	for provider, entries := range byProvider {
+		part := l.of(provider)
+		require.Equal(t, entries, part.entries, provider)
+		require.Equal(t, whole.fees, part.fees)
+		require.Equal(t, whole.same, part.same)
+	}
+	require.Equal(t, whole.entries, prices(t).All())
+	require.Empty(t, l.of("nobody").entries)
 }
 
 func FuzzReadPrices(f *testing.F) {
@@ -453,12 +480,12 @@ func FuzzReadPrices(f *testing.F) {
 	})
 }
 
-// The table is read once by every run: its size is part of the start-up time.
-// Floor: yaml.v3 making nodes of the same bytes, about half of it.
-func BenchmarkDefault(b *testing.B) {
+// A run reads only the entries of its providers, which is a part of the start-up time.
+// Floor: yaml.v3 makes nodes of the same bytes, about half of it.
+func BenchmarkReadBuiltin(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Default(); err != nil {
+		if _, err := readBuiltin("openai"); err != nil {
 			b.Fatal(err)
 		}
 	}

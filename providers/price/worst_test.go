@@ -60,8 +60,8 @@ prices:
 	require.False(t, ok, "no day")
 }
 
-// namesOf are names that an entry prices. A prefix that ends with the hyphen of a
-// snapshot is none itself.
+// namesOf returns names that an entry prices. A prefix that ends with the hyphen of a
+// snapshot is not a name.
 func namesOf(e Entry) []string {
 	if len(e.Models) > 0 {
 		return e.Models
@@ -73,19 +73,20 @@ func namesOf(e Entry) []string {
 	return []string{name, name + "-001"}
 }
 
-// TestEveryEntryPrices: each name that an entry is for has a worst case, once it holds.
+// TestEveryEntryPrices checks that each name of an entry has a worst case once the
+// entry is valid.
 func TestEveryEntryPrices(t *testing.T) {
 	p := prices(t)
 	for _, e := range p.All() {
 		for _, model := range namesOf(e) {
-			at := e.From.AddDate(2025, 0, 0) // after the zero time, too
+			at := e.From.AddDate(2025, 0, 0) // also after the zero time
 			_, ok := p.Worst(e.Provider, model, 0, 0, at)
 			require.True(t, ok, "%s: %s", e.Provider, model)
 		}
 	}
 }
 
-// No usage within the bounds costs more than the worst case, of any entry.
+// For every entry, no usage within the bounds costs more than the worst case.
 func TestCostIsNeverMoreThanWorst(t *testing.T) {
 	p := prices(t)
 	own, err := Parse([]byte(`
@@ -134,8 +135,8 @@ func TestWorstTokens(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		call providers.Call
-		want int64 // beyond what an empty call has
-		// ascii and other are what TextBytes counts.
+		want int64 // in addition to those of an empty call
+		// ascii and other are the counts of TextBytes.
 		ascii, other int64
 	}{
 		{"empty", providers.Call{}, 0, 0, 0},

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// toyTrial is the toy under test, with its wire made by factory.
+// toyTrial returns the toy under test, with the given factory.
 func toyTrial(factory providers.Factory) Served {
 	transport, malformed := []fault.Kind{fault.Transport}, []fault.Kind{fault.Malformed}
 	limit := []fault.Kind{fault.RateLimit}
@@ -31,10 +31,10 @@ func toyTrial(factory providers.Factory) Served {
 	}
 }
 
-// TestServed: a wire that is right passes every case.
+// TestServed checks that a correct provider passes every case.
 func TestServed(t *testing.T) { RunServed(t, toyTrial(newToy)) }
 
-// bent is the toy with its calls and replies bent.
+// bent is the toy with wrong calls or replies.
 type bent struct {
 	providers.Model
 	options providers.Options
@@ -61,7 +61,7 @@ func (b bent) Call(ctx context.Context, c providers.Call) (providers.Reply, erro
 	return r, err
 }
 
-// TestBrokenWiresFail: the suite sees each fault, in the cases that are about it.
+// TestBrokenWiresFail checks that each fault fails the cases for it.
 func TestBrokenWiresFail(t *testing.T) {
 	as := func(kind fault.Kind) func(error) error {
 		return func(err error) error {
@@ -187,7 +187,7 @@ func TestBrokenWiresFail(t *testing.T) {
 	}
 }
 
-// TestSkips: a case that passes must not be skipped, nor one that is none.
+// TestSkips checks that a case that passes must not be skipped, nor an unknown one.
 func TestSkips(t *testing.T) {
 	s := toyTrial(func(o providers.Options) (providers.Model, error) {
 		m, err := newToy(o)

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// The toy is a dialect of our own with its server, so that the suite is tried on
-// something that is right in every case.
+// The toy is an API format of our own with its server. It tries the suite on a provider
+// that is correct in every case.
 
 type toyRequest struct {
 	Model       string              `json:"model"`
@@ -32,7 +32,7 @@ type toyRequest struct {
 	Stream      bool                `json:"stream,omitempty"`
 }
 
-// toyPiece is a whole reply, or a frame of a stream.
+// toyPiece is a complete reply, or a frame of a stream.
 type toyPiece struct {
 	ID        string               `json:"id,omitempty"`
 	Model     string               `json:"model,omitempty"`
@@ -40,13 +40,13 @@ type toyPiece struct {
 	Reasoning string               `json:"reasoning,omitempty"`
 	Refusal   string               `json:"refusal,omitempty"`
 	Calls     []providers.ToolCall `json:"calls,omitempty"`
-	Args      string               `json:"args,omitempty"` // of the latest call
+	Args      string               `json:"args,omitempty"` // the arguments of the latest call
 	Finish    providers.Finish     `json:"finish,omitempty"`
 	Usage     json.RawMessage      `json:"usage,omitempty"`
 	Error     string               `json:"error,omitempty"`
 }
 
-// newToy is the wire of the toy.
+// newToy opens the provider of the toy.
 func newToy(o providers.Options) (providers.Model, error) {
 	c, err := wire.New(wire.Dialect{
 		Authorize: func(h http.Header, key string) { h.Set("X-Toy-Key", key) },
@@ -108,7 +108,7 @@ func (d *toyDecoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	return p.Finish != "", nil
 }
 
-// toyServer is the probe behind the toy.
+// toyServer is the server of the toy, which behaves like the model sim-probe.
 func toyServer(w http.ResponseWriter, r *http.Request) {
 	var q toyRequest
 	if json.NewDecoder(r.Body).Decode(&q) != nil {
@@ -167,7 +167,7 @@ func toyServer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// toyAnswer does what the last message of the user says.
+// toyAnswer follows the last message of the user.
 func toyAnswer(q toyRequest) toyPiece {
 	last, stage, images := "", 0, []providers.Image(nil)
 	var results []string

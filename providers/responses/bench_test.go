@@ -31,7 +31,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkDecodeFloor(b *testing.B) { testkit.DecodeFloor(b, typical) }
 
-// typicalStream is the same as 100 pieces.
+// typicalStream returns the same reply as 100 pieces.
 func typicalStream() []byte {
 	var s strings.Builder
 	s.WriteString("event: response.created\ndata: " + created + "\n\n")
@@ -42,7 +42,7 @@ func typicalStream() []byte {
 	return []byte(s.String())
 }
 
-// Floor: BenchmarkStreamFloor, cutting the same bytes into frames.
+// Floor: BenchmarkStreamFloor, which splits the same bytes into frames.
 func BenchmarkStream(b *testing.B) {
 	body := typicalStream()
 	b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// loop sends the message that stands for a reply back, and returns the input.
+// loop sends the message for a reply back, and returns the input of the request.
 func loop(t *testing.T, to providers.Factory, m providers.Message) string {
 	t.Helper()
 	got, warnings := body(t, dialectOf(t, to), providers.Call{Model: "m", Messages: []providers.Message{m}})
@@ -33,7 +33,7 @@ const (
 	sentCalled  = `{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"a\": 1}"}`
 )
 
-// whole reads an output as a server of OpenAI's sends it.
+// whole reads an output as OpenAI's server sends it.
 func whole(t *testing.T, output string) providers.Reply {
 	t.Helper()
 	r, fault, err := decode([]byte(`{"id":"resp_1","model":"m","status":"completed","output":[`+output+`]}`), "")
@@ -81,7 +81,7 @@ func TestContinuationOfOthersIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestChangedMessages: the message counts, and its reasoning stands before it.
+// TestChangedMessages: the message is used, and its reasoning comes before it.
 func TestChangedMessages(t *testing.T) {
 	original := said(whole(t, spoken+","+thought+","+called))
 	for _, c := range []struct {
@@ -103,7 +103,8 @@ func TestChangedMessages(t *testing.T) {
 	}
 }
 
-// TestStreamedAndWholeCarryTheSame, also where the last event repeats nothing.
+// TestStreamedAndWholeCarryTheSame also covers a last event that does not repeat the
+// output.
 func TestStreamedAndWholeCarryTheSame(t *testing.T) {
 	want := whole(t, thought+","+called)
 	for name, last := range map[string]string{"repeated": thought + "," + called, "left out": ""} {

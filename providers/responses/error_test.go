@@ -61,8 +61,8 @@ func TestErrorsAsServersTellThem(t *testing.T) {
 	}
 }
 
-// TestFailedStreamIsPaidFor: a fault in the middle loses neither what came nor
-// what it cost.
+// TestFailedStreamIsPaidFor checks that an error within a stream keeps the text before
+// it, and its usage.
 func TestFailedStreamIsPaidFor(t *testing.T) {
 	a := &testkit.Server{Status: 200, Header: http.Header{"Retry-After": {"3"}}, Body: strings.Join([]string{
 		`data: {"type":"response.output_text.delta","delta":"Hel"}`,
@@ -88,7 +88,7 @@ func TestFailedStreamIsPaidFor(t *testing.T) {
 func TestTransportCauseIsFound(t *testing.T) {
 	cause := errors.New("no recording")
 	m, err := responses.New(providers.Options{HTTP: &http.Client{Transport: testkit.Refuse(cause)}})
-	require.NoError(t, err, "a transport of its own may replay")
+	require.NoError(t, err, "a custom transport can replay")
 	_, err = m.Call(t.Context(), providers.Call{Model: "m"})
 	require.ErrorIs(t, err, cause)
 }

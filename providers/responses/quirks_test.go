@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// TestNothingSaid: a response may be empty, and tells why.
+// TestNothingSaid: a response can be empty and state a reason.
 func TestNothingSaid(t *testing.T) {
 	const cut = `"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"reasoning","id":"rs","summary":[]}]`
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
-// TestCutOffStreams: nothing but the last event is the end.
+// TestCutOffStreams: only the last event is the end.
 func TestCutOffStreams(t *testing.T) {
 	for name, events := range map[string][]string{
 		"after the first event": {created}, "after text": {created, delta("output_text", "Hel")}, "after a word of another wire": {created, "[DONE]"},
@@ -46,7 +46,7 @@ func TestCutOffStreams(t *testing.T) {
 	}
 }
 
-// TestDataWithoutASpace: the space after the colon may be left out.
+// TestDataWithoutASpace: the space after the colon is optional.
 func TestDataWithoutASpace(t *testing.T) {
 	got, fault, err := decode([]byte("event:response.output_text.delta\ndata:"+delta("output_text", "Hello")+"\n\ndata:"+completed(message)+"\r\n\r\n"), "")
 	require.NoError(t, err)

@@ -136,7 +136,7 @@ func TestTier(t *testing.T) {
 	}
 }
 
-// checkReply demands what holds for every reply, read from whatever bytes.
+// checkReply checks properties of every reply, for any bytes.
 func checkReply(t *testing.T, r providers.Reply) {
 	t.Helper()
 	u := r.Usage

@@ -161,7 +161,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestJSONObjectIsSpokenOf: the word must stand in a message, not only in the
+// TestJSONObjectIsSpokenOf: the word JSON must be in a message, not only in the
 // instructions.
 func TestJSONObjectIsSpokenOf(t *testing.T) {
 	const format = `"store":false,"text":{"format":{"type":"json_object"}}}`

@@ -43,7 +43,7 @@ func encode(a providertest.Answer) string {
 	case providers.FinishOther:
 		status, reason = "incomplete", `{"reason": "something new"}`
 	case providers.FinishTools:
-		if len(a.Args) == 0 { // the wire says so by a call only
+		if len(a.Args) == 0 { // the API shows it only by a call
 			items = append(items, `{"id": "fc_0", "type": "function_call", "call_id": "call_0", "name": "f", "arguments": "{}"}`)
 		}
 	}
@@ -56,7 +56,7 @@ func encode(a providertest.Answer) string {
 		status, reason, strings.Join(items, ", "), usage)
 }
 
-// ask sends a call to a server that answers so.
+// ask sends a call to a server that answers in this way.
 func ask(t *testing.T, make providers.Factory, o providers.Options, call providers.Call, a *testkit.Server) (providers.Reply, error) {
 	t.Helper()
 	o.HTTP = &http.Client{Transport: a}
@@ -65,7 +65,8 @@ func ask(t *testing.T, make providers.Factory, o providers.Options, call provide
 	return m.Call(context.Background(), call)
 }
 
-// TestDialects: each goes to its own address with its own header, under its own name.
+// TestDialects checks that each service gets requests at its own address with its own
+// header, and keeps its own name.
 func TestDialects(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -112,7 +113,7 @@ func TestAddressesThatAreMissing(t *testing.T) {
 	require.ErrorContains(t, err, "set XAI_API_KEY")
 }
 
-// TestLlamaCppHasNoTextFormat: the server would leave it out without a word.
+// TestLlamaCppHasNoTextFormat: the server would ignore the format silently.
 func TestLlamaCppHasNoTextFormat(t *testing.T) {
 	m, err := responses.LlamaCpp(providers.Options{})
 	require.NoError(t, err)
@@ -121,8 +122,8 @@ func TestLlamaCppHasNoTextFormat(t *testing.T) {
 	require.ErrorContains(t, err, "is not part of this wire, which has forced_tool")
 }
 
-// TestFormatsLeaveNoTrace: a call without a format has nothing of one, and what
-// is common to both stays as it is.
+// TestFormatsLeaveNoTrace checks that a call without a format has no field of one, and
+// that the common fields do not change.
 func TestFormatsLeaveNoTrace(t *testing.T) {
 	const schema = `{"type":"object","properties":{"city":{"type":"string","description":"a <city> & more"}},"required":["city"],"additionalProperties":false}`
 	call := providers.Call{Model: "m", System: "Be brief.", Messages: []providers.Message{{Role: "user", Text: "hi"}}, MaxTokens: 64}

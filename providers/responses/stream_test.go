@@ -12,12 +12,13 @@ import (
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
 
-// stream writes events, each with its data only.
+// stream writes events with data lines only.
 func stream(events ...string) string {
 	return "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"
 }
 
-// decode reads a body, whole or streamed. The fault is one that the provider told.
+// decode reads a body, complete or streamed. The fault is one that the provider
+// reported.
 func decode(body []byte, forced string) (providers.Reply, *wire.Fault, error) {
 	r, complete, err := wire.Decode(&decoder{from: "openai-responses"}, wire.Events, body, true, forced)
 	var f *wire.Fault
@@ -53,10 +54,10 @@ func added(index int, item string) string {
 	return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":%s}`, index, item)
 }
 
-// completedUsage is what completed reports.
+// completedUsage is the usage that completed reports.
 var completedUsage = providers.Usage{Reported: true, Input: 3, Output: 2}
 
-// streamed is a stream and the reply it makes.
+// streamed is a stream and its reply.
 type streamed struct {
 	name   string
 	events []string
@@ -161,8 +162,8 @@ func TestStreamedCalls(t *testing.T) {
 	})
 }
 
-// TestEventLines: the type may stand in the event line only, and that may come
-// after the data.
+// TestEventLines: the type can be in the event line only, which can come after the
+// data.
 func TestEventLines(t *testing.T) {
 	text := `{"delta":"Hello"}`
 	end := strings.Replace(completed(message), `"type":"response.completed",`, "", 1)
@@ -201,7 +202,7 @@ func TestStreamsThatFail(t *testing.T) {
 			got, fault, err := decode([]byte(stream(created, said, c.event)), "")
 			require.NoError(t, err)
 			require.Equal(t, &c.want, fault)
-			require.Equal(t, "Hel", got.Text, "what came is kept")
+			require.Equal(t, "Hel", got.Text, "the text before the failure is kept")
 			require.Equal(t, "resp_1", got.RequestID)
 		})
 	}
@@ -210,7 +211,7 @@ func TestStreamsThatFail(t *testing.T) {
 func TestStreamsThatAreNone(t *testing.T) {
 	for name, event := range map[string]string{
 		"no type": `{"a":1}`, "no JSON": `{"type":"response.out`, "a list": `[]`,
-		"a call that is none":    `{"type":"response.output_item.added","item":{"type":"function_call","name":7}}`,
+		"an invalid call":        `{"type":"response.output_item.added","item":{"type":"function_call","name":7}}`,
 		"a response that is not": `{"type":"response.completed","response":7}`,
 		"a beginning of numbers": `{"type":"response.created","response":{"id":7}}`,
 	} {
@@ -227,7 +228,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestPieces: what is streamed is told once, in its order.
+// TestPieces checks that each piece is delivered once, in order.
 func TestPieces(t *testing.T) {
 	r, _, err := wire.Decode(&decoder{}, wire.Events, []byte(stream(created, delta("output_text", "He"), completed(message))), true, "")
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ func otherwise(u, second providers.Usage) providers.Usage {
 	return u
 }
 
-// TestUsageOfServices: what each service writes, and all of its numbers are accounted for.
+// TestUsageOfServices checks the usage format of each service, and that all of its
+// numbers are accounted for.
 func TestUsageOfServices(t *testing.T) {
 	for _, c := range []struct {
 		name, usage string
@@ -64,8 +65,8 @@ func TestUsageFields(t *testing.T) {
 	require.NotEqual(t, "x", UsageFields()[0].Path)
 }
 
-// TestCallsOfTheServer: those that the server carried out may have a fee; those that are
-// left to us, and that no agent can carry out, are never dropped silently.
+// TestCallsOfTheServer: calls that the server executed can have a fee. Calls that are
+// left to the client, and that no agent can execute, are always reported.
 func TestCallsOfTheServer(t *testing.T) {
 	const shell = `{"type":"shell_call","id":"s","call_id":"a","action":{"commands":["ls"]},"status":"completed"}`
 	for _, c := range []struct {

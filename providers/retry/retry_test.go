@@ -14,10 +14,10 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// script answers with its errors in turn, then with a reply.
+// script answers with its errors, one after the other, and then with a reply.
 type script struct {
 	errs  []error
-	usage providers.Usage // of every failed attempt
+	usage providers.Usage // the usage of every failed attempt
 	calls int
 	ids   []string
 }
@@ -179,7 +179,7 @@ func TestWaitsAreStated(t *testing.T) {
 	}
 }
 
-// What the provider says is waited for, and not much longer.
+// The advised wait is kept, and not much exceeded.
 func TestRetryWaitsAsAdvised(t *testing.T) {
 	for _, advice := range []time.Duration{time.Millisecond, time.Second, time.Minute} {
 		for seed := range uint64(50) {

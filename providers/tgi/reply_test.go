@@ -28,7 +28,7 @@ func TestReplyForms(t *testing.T) {
 		{"a count to come", `{"generated_text":"a","details":{"finish_reason":"length","generated_tokens":2,"input_length":3,"cached_tokens":7}}`, providers.Reply{
 			Text: "a", Finish: providers.FinishLength, FinishRaw: "length", Usage: providers.Usage{Reported: true, Input: 3, Output: 2, NotUnderstood: []string{"cached_tokens: not understood"}}, RawUsage: []byte(`{"generated_tokens":2,"input_length":3}`),
 		}},
-		{"a count that is none", `{"generated_text":"a","details":{"generated_tokens":-1}}`, providers.Reply{Text: "a", Finish: providers.FinishOther, RawUsage: []byte(`{"generated_tokens":-1}`), Warnings: []string{"usage: not understood, counted as not reported"}}},
+		{"an invalid count", `{"generated_text":"a","details":{"generated_tokens":-1}}`, providers.Reply{Text: "a", Finish: providers.FinishOther, RawUsage: []byte(`{"generated_tokens":-1}`), Warnings: []string{"usage: not understood, counted as not reported"}}},
 		{"several documents of a batch", `[{"generated_text":"a"},{"generated_text":"b"}]`, providers.Reply{Text: "a", Finish: providers.FinishOther}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -64,7 +64,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// What tools said, or were asked, cannot be told; it is not left out.
+// Tool results and tool calls cannot be sent, so they are an error and are not left
+// out.
 func TestToolsAreRefusedUnsent(t *testing.T) {
 	for name, call := range map[string]providers.Call{
 		"tools":         {Tools: []providers.Tool{{Name: "f"}}},

@@ -45,12 +45,12 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options providers.Options
-		kind    fault.Kind // empty: taken
+		kind    fault.Kind // empty if the key is accepted
 		message string
 	}{
 		{"the public address without a token", providers.Options{}, fault.Auth, "no key for https://router.huggingface.co/hf-inference: set HF_TOKEN"},
 		{"with one", providers.Options{Key: "hf_1"}, "", ""},
-		{"a server of one's own", providers.Options{BaseURL: "http://127.0.0.1:8080"}, "", ""},
+		{"the user's server", providers.Options{BaseURL: "http://127.0.0.1:8080"}, "", ""},
 		{"no address", providers.Options{BaseURL: "127.0.0.1:8080"}, fault.InvalidRequest, "base URL cannot be parsed; use a form such as http://127.0.0.1:8080/v1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAddresses(t *testing.T) {
 		name, base string
 		stream     bool
 		address    string
-		inBody     bool // the body says whether to stream
+		inBody     bool // the body selects streaming
 	}{
 		{"a server", "http://host:8080", false, "http://host:8080/generate", false},
 		{"a server, streaming", "http://host:8080/", true, "http://host:8080/generate_stream", false},
@@ -144,7 +144,7 @@ func TestErrors(t *testing.T) {
 		{"at once in a stream", 200, `data:{"error":"Input validation error: x","error_type":"validation"}` + "\n\n", fault.InvalidRequest, "validation", "Input validation error: x"},
 		{"of an old server", 200, `data:{"error":"Input validation error: x"}` + "\n\n", fault.InvalidRequest, "", "Input validation error: x"},
 		{"cut off", 200, start, fault.Transport, "", "the stream ended before its last event"},
-		{"DONE is no end", 200, start + "data: [DONE]\n\n", fault.Transport, "", "the stream ended before its last event"},
+		{"DONE is not the end", 200, start + "data: [DONE]\n\n", fault.Transport, "", "the stream ended before its last event"},
 		{"cut in an event", 200, start + `data:{"token":{"te`, fault.Transport, "", "the stream ended in the middle of an event"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

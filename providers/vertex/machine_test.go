@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// TestTheMachinesOwnAccount: on a machine of Google's, without a file, the
-// metadata server gives the token.
+// TestTheMachinesOwnAccount checks that on a machine of Google's without a credentials
+// file, the metadata server gives the token.
 func TestTheMachinesOwnAccount(t *testing.T) {
 	asked := ""
 	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,8 @@ func TestTheMachinesOwnAccount(t *testing.T) {
 	require.True(t, strings.HasSuffix(asked, "/token"), asked)
 }
 
-// TestNoFileElsewhere: on other machines a missing file is told, and what to do.
+// TestNoFileElsewhere checks that on other machines a missing file is an error that
+// names the fix.
 func TestNoFileElsewhere(t *testing.T) {
 	tr := newTransport(&servers{}, env(map[string]string{"HOME": t.TempDir()}))
 	tr.onGoogle = func() bool { return false }
@@ -51,15 +52,15 @@ func TestNoFileElsewhere(t *testing.T) {
 	require.NotNil(t, errors.Unwrap(missing))
 }
 
-// TestClients: a client of the caller's is not changed; an address that cannot be
-// used is refused at once.
+// TestClients checks that the caller's client is not changed, and that an invalid
+// address is refused immediately.
 func TestClients(t *testing.T) {
 	own := &http.Client{Timeout: time.Minute}
 	m, err := New(providers.Options{BaseURL: base, HTTP: own})
 	require.NoError(t, err)
 	require.NotNil(t, m)
 	require.Nil(t, own.Transport, "the caller's client is another")
-	require.NotNil(t, Transport(nil), "the default one stands in")
+	require.NotNil(t, Transport(nil), "the default transport is used")
 
 	_, err = New(providers.Options{BaseURL: "ftp://elsewhere", Key: "k"})
 	var e *fault.Error

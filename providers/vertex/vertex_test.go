@@ -26,10 +26,10 @@ const base = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locat
 
 const answer = `{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"trafficType":"ON_DEMAND"}}`
 
-// servers stand for the token server and for the models.
+// servers are a fake token server and a fake model server.
 type servers struct {
 	token    func(url.Values) (int, string)
-	asked    int      // for tokens
+	asked    int      // requests for tokens
 	sent     []string // the Authorization of each call of a model
 	lastHost string
 }
@@ -65,7 +65,7 @@ func ask(t *testing.T, o providers.Options) (providers.Reply, error) {
 	return m.Call(context.Background(), providers.Call{Model: "gemini-x", Messages: []providers.Message{{Role: "user", Text: "hi"}}})
 }
 
-// offGoogle is a transport on a machine of one's own.
+// offGoogle is a transport on a machine outside of Google.
 func offGoogle(base http.RoundTripper, env func(string) string) *transport {
 	t := newTransport(base, env)
 	t.onGoogle = func() bool { return false }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// escapes are texts with what is escaped, at every place among eight bytes.
+// escapes returns texts with a character to escape at each of eight positions.
 func escapes() (list []string) {
 	for _, c := range []string{
 		"", "\x00", "\x1f", " ", "\"", "\\", "\n", "\r", "\t", "\b", "\f", "\x7f", "<&>", "é", "日本", "😀",
@@ -57,8 +57,8 @@ func TestAppendFloatIsEncodingJSON(t *testing.T) {
 	require.False(t, IsPlainFloat(&nan))
 }
 
-// BenchmarkAppendString writes what a prompt is made of; encoding/json is the
-// yardstick, copying the floor.
+// BenchmarkAppendString writes typical characters of a prompt. It is compared with
+// encoding/json; the floor is a copy.
 func BenchmarkAppendString(b *testing.B) {
 	s := strings.Repeat("- Choose EXACTLY ONE next_action per turn.\nschema = {\"type\":\"object\",\"required\":[\"label\"]}\n", 30)
 	b.Run("append", func(b *testing.B) {

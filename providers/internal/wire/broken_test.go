@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// texts takes every frame and every body for text.
+// texts reads every frame and every body as text.
 type texts struct{}
 
 func (texts) Whole(b *Builder, body []byte) error { b.Text(string(body)); return nil }
@@ -90,7 +90,7 @@ func TestKindSeesTheHeaders(t *testing.T) {
 	require.Empty(t, e.Code)
 }
 
-// TestAFrameThatIsTooLong: of a framing that tells by the length it announces.
+// TestAFrameThatIsTooLong uses a framing that announces the length of a frame.
 func TestAFrameThatIsTooLong(t *testing.T) {
 	framing := Framing{Starts: Lines.Starts, Cut: func(_ io.Reader, limit int, f func(Frame) error) error {
 		return errors.Join(f(Frame{Data: "half"}), fmt.Errorf("a message of %d bytes: %w", limit+1, bufio.ErrTooLong))

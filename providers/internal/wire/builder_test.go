@@ -50,7 +50,7 @@ func TestPiecesBecomeAReply(t *testing.T) {
 	second.Args(`{"b"`)
 	first.Args("")
 	require.False(t, first.HasArgs())
-	second.SetArgs(`{"b"`) // no news
+	second.SetArgs(`{"b"`) // nothing new
 	second.SetArgs(`{"b":2}`)
 	b.Text("c")
 	b.Warn("w %d", 1)

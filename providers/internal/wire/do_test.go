@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// note is what the tests' server says, whole or in a frame.
+// note is what the server of the tests sends, as a whole body or in a frame.
 type note struct {
 	Text  string `json:"text"`
 	ID    string `json:"id"`
@@ -98,7 +98,8 @@ const (
 	stream = "data: {\"text\":\"a\"}\n\ndata: {\"text\":\"b\",\"end\":true}\n\n"
 )
 
-// TestABodyIsReadByWhatItIs: neither the content type nor the request says how.
+// TestABodyIsReadByWhatItIs: neither the content type nor the request decides how a
+// body is read.
 func TestABodyIsReadByWhatItIs(t *testing.T) {
 	for name, body := range map[string]string{
 		"document":             whole,
@@ -213,7 +214,7 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watched is a body that tells its own time: a second for each read.
+// watched is a body with its own clock: one second for each read.
 type watched struct {
 	io.Reader
 	reads int
@@ -227,7 +228,7 @@ func (w *watched) Close() error           { return nil }
 func (w *watched) Elapsed() time.Duration { return time.Duration(w.reads) * time.Second }
 
 func TestTimesOfAStream(t *testing.T) {
-	parts := func() io.Reader { // the third has no piece, and no time
+	parts := func() io.Reader { // the third has no piece, so it has no time
 		return io.MultiReader(strings.NewReader("data: {\"text\":\"a\"}\n\n"), strings.NewReader("data: {\"text\":\"b\"}\n\n"), strings.NewReader(": ping\n\ndata: {}\n\n"), strings.NewReader("data: {\"text\":\"c\",\"end\":true}\n\n"))
 	}
 	t.Run("of the body", func(t *testing.T) {
@@ -268,7 +269,7 @@ func TestDeltasOfAStreamAlone(t *testing.T) {
 	}
 }
 
-// TestAServerThatNeverCloses: the reply is there when its last event is.
+// TestAServerThatNeverCloses checks that the reply is returned after its last event.
 func TestAServerThatNeverCloses(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -288,7 +289,7 @@ func TestAServerThatNeverCloses(t *testing.T) {
 	require.NoError(t, ctx.Err(), "it waited for the server")
 }
 
-// TestADrainedConnectionIsUsedAgain: what follows the last event is read.
+// TestADrainedConnectionIsUsedAgain checks that the rest after the last event is read.
 func TestADrainedConnectionIsUsedAgain(t *testing.T) {
 	addresses := map[string]bool{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -390,7 +391,7 @@ func TestOptionsThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// TestMergePatch holds mergePatch to the examples of RFC 7396, appendix A.
+// TestMergePatch checks the examples of RFC 7396, appendix A.
 func TestMergePatch(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
@@ -408,7 +409,7 @@ func TestMergePatch(t *testing.T) {
 		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
 		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
-		{`{"a":1.50,"b":"<"}`, `{"c":1e400}`, `{"a":1.50,"b":"<","c":1e400}`}, // ours: numbers and text stay as they are
+		{`{"a":1.50,"b":"<"}`, `{"c":1e400}`, `{"a":1.50,"b":"<","c":1e400}`}, // our own case: the text of numbers and strings does not change
 	} {
 		got, err := mergePatch([]byte(c[0]), []byte(c[1]))
 		require.NoError(t, err)
@@ -418,7 +419,8 @@ func TestMergePatch(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestDecodeReadsAsDoDoes: what tests of decoders use is no other reading.
+// TestDecodeReadsAsDoDoes checks that Decode, which tests of decoders use, reads like
+// Do.
 func TestDecodeReadsAsDoDoes(t *testing.T) {
 	for i, body := range []string{whole, stream, "\ufeff" + whole, "  " + stream, `{"error":"x"}`, "data: {\"text\":\"a\"}\n\n", "resting", ""} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestHowRepliesEnd(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		stream     bool
-		kind       fault.Kind // empty: a reply
+		kind       fault.Kind // empty for a reply
 	}{
 		{"whole", `{"text":"a","end":true}`, false, ""},
 		{"whole, not finished by its own word", `{"text":"a"}`, false, fault.Transport},
@@ -80,7 +80,7 @@ func TestHowRepliesEnd(t *testing.T) {
 	}
 }
 
-// saying answers every request with a body, which breaks off where brokenOff ends it.
+// saying answers every request with a body, which breaks off at brokenOff.
 type saying string
 
 const brokenOff = "\x00"
@@ -95,7 +95,7 @@ func (s saying) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestCallsThatAreLeftOut: a reply without a call that the model made is not the
-// model's failure. What it used is known.
+// model's failure. Its usage is known.
 func TestCallsThatAreLeftOut(t *testing.T) {
 	for _, c := range []struct{ name, body, message string }{
 		{"whole", `{"text":"a","end":true,"left":"computer_call"}`, "the reply has a call that cupel does not read: computer_call"},

@@ -57,8 +57,8 @@ func startsEvents(head []byte, _ bool) bool {
 	return false
 }
 
-// cutEvents hands on an event at the very end that no blank line follows, too:
-// whether it is cut is for its content to tell.
+// cutEvents also passes on a last event without a following blank line. Its content shows whether
+// it is complete.
 func cutEvents(r io.Reader, limit int, f func(Frame) error) error {
 	// The standard drops an unfinished event at the end; some servers end so.
 	for event, err := range sse.Read(io.MultiReader(r, strings.NewReader("\n\n")), &sse.ReadConfig{MaxEventSize: limit}) {
@@ -75,7 +75,7 @@ func cutEvents(r io.Reader, limit int, f func(Frame) error) error {
 	return nil
 }
 
-// cutLines hands on each line that is not blank.
+// cutLines passes on each line that is not blank.
 func cutLines(r io.Reader, limit int, f func(Frame) error) error {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, limit)

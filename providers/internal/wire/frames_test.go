@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// frames cuts a text whole and byte by byte, which must be the same.
+// frames splits a text in one read and byte by byte, which must give the same frames.
 func frames(t *testing.T, framing Framing, text string) []Frame {
 	t.Helper()
 	var whole, bytewise []Frame
@@ -86,8 +86,8 @@ func TestStreamsAreKnownByTheirBeginning(t *testing.T) {
 	require.False(t, Lines.Starts([]byte("{"), false))
 }
 
-// lines says what the standard makes of a text: its fields by line, whatever the
-// line break. It is the slow and plain reading that cutEvents is compared with.
+// plainEvents returns the fields of each event by the standard, for any line ending. It
+// is a slow and simple implementation, with which cutEvents is compared.
 func plainEvents(text string) (list []Frame) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
@@ -130,13 +130,13 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// talk is a stream of 1,000 events, as providers send them.
+// talk returns a stream of 1,000 events, as providers send them.
 func talk() []byte {
 	return []byte(strings.Repeat("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"angry 17, sad 4, \"}}\n\n", 1000))
 }
 
-// Floor: BenchmarkEventsFloor, bufio.Scanner over the same bytes: every line is
-// found once and none is kept. Events keep the data, too. Want: over 200 MB/s.
+// Floor: BenchmarkEventsFloor, bufio.Scanner over the same bytes, which finds every
+// line once and keeps none. Events also keeps the data. The target is over 200 MB/s.
 func BenchmarkEvents(b *testing.B) {
 	body := talk()
 	b.ReportAllocs()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// odd is a shape with everything that decoders use.
+// odd is a type with every kind of field that decoders use.
 type odd struct {
 	Name   string          `json:"name"`
 	Count  *Count          `json:"count"`
@@ -18,7 +18,7 @@ type odd struct {
 	Number float64         `json:"number"`
 }
 
-// FuzzUnmarshal holds the fast reading to encoding/json's, errors included.
+// FuzzUnmarshal compares the fast reader with encoding/json, including the errors.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","count":7,"raw":{"x":[1]},"list":[{"name":"b"},null],"any":{"k":1.5},"flag":true,"number":1e3}`,

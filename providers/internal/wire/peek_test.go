@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// telling answers with a body and a length that need not be its own.
+// telling answers with a body and a stated length, which can differ.
 type telling struct {
 	body   io.Reader
 	length int64
@@ -23,7 +23,8 @@ func (a telling) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(a.body), ContentLength: a.length, Request: r}, nil
 }
 
-// TestTheLengthToldIsOnlyAHint: a body is read to its end, whatever the length told.
+// TestTheLengthToldIsOnlyAHint checks that a body is read to its end, for any stated
+// length.
 func TestTheLengthToldIsOnlyAHint(t *testing.T) {
 	bodies := map[string]string{
 		"short": "x", "blank before": strings.Repeat(" ", 5000) + "x", "medium": strings.Repeat("m", 3000),
@@ -67,8 +68,8 @@ func TestBoundedKeepsWhatIsPlain(t *testing.T) {
 	}
 }
 
-// A placeholder is a part of ordinary words, and the word that stands for a key is
-// not a text to look for keys in.
+// A placeholder can be a part of ordinary words, and the word that replaces a key must
+// not be searched for keys.
 func TestScrubLeavesWordsAlone(t *testing.T) {
 	for _, c := range []struct{ key, in, want string }{
 		{"k", "no model mock-model, key k", "no model mock-model, key k"},

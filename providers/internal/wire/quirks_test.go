@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// TestHeadersThatMislead: a body is what it is, whatever its headers say of it.
+// TestHeadersThatMislead checks that a body is read correctly with wrong headers.
 func TestHeadersThatMislead(t *testing.T) {
 	const refused = `{"error":"no"}`
 	for _, c := range []struct {
@@ -24,7 +24,7 @@ func TestHeadersThatMislead(t *testing.T) {
 		status int
 		header http.Header
 		body   string
-		kind   fault.Kind // of the error, if there is one
+		kind   fault.Kind // the kind of the error, if there is one
 	}{
 		{"time to wait beside a reply", 200, http.Header{"Retry-After": {"30"}}, whole, ""},
 		{"time to wait beside a stream", 200, http.Header{"Retry-After": {"30"}}, stream, ""},
@@ -54,8 +54,8 @@ func TestHeadersThatMislead(t *testing.T) {
 	}
 }
 
-// TestCompressedReplies: the transport asks for gzip and unpacks it, a stream
-// piece by piece.
+// TestCompressedReplies checks that the transport requests gzip and decompresses it, a
+// stream piece by piece.
 func TestCompressedReplies(t *testing.T) {
 	for name, body := range map[string]string{"document": whole, "stream": stream} {
 		t.Run(name, func(t *testing.T) {

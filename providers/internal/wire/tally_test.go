@@ -61,8 +61,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// FuzzTally: no class is negative, and none is counted below what was reported of it,
-// unless the usage is doubted or has a second reading.
+// FuzzTally checks that no class is negative, and that none is below what was reported
+// of it, unless the usage is doubted or has a second reading.
 func FuzzTally(f *testing.F) {
 	f.Add(uint16(10), uint16(5), uint16(15), uint16(9), uint16(3), uint16(1), uint16(20), false)
 	f.Fuzz(func(t *testing.T, in, out, total, read, write, long, reasoning uint16, apart bool) {

@@ -40,7 +40,8 @@ func FuzzLeaves(f *testing.F) {
 	})
 }
 
-// TestLeavesUnderALongName takes minutes if each has a path of its own length.
+// TestLeavesUnderALongName would take minutes if each path were stored with its full
+// length.
 func TestLeavesUnderALongName(t *testing.T) {
 	raw := `{"` + strings.Repeat("n", 1<<20) + `":[` + strings.Repeat("1,", 200_000) + `1]}`
 	n := 0
