@@ -48,8 +48,8 @@ func recorded(b testing.TB, n, size int) []byte {
 	return data
 }
 
-// BenchmarkLoad opens a cassette of 4 exchanges and 6 KB. Floor: 40 µs,
-// and a fifth of what go-vcr takes in the same run.
+// BenchmarkLoad opens a cassette of 4 exchanges and 6 KB. The target is 40 µs, and a fifth of
+// the time of go-vcr in the same run.
 func BenchmarkLoad(b *testing.B) {
 	data := recorded(b, 4, 700)
 	name := filepath.Join(b.TempDir(), "c")
@@ -75,9 +75,9 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// BenchmarkMatch finds one request among n recordings. Floor: flat from 10 to
-// 10,000: 0.2 µs where the bytes are as recorded; 8 µs where the JSON is
-// written otherwise and has to be put in order. Beside it, go-vcr's search.
+// BenchmarkMatch finds one request among n recordings, next to go-vcr's search. The target is
+// the same time from 10 to 10,000 recordings: 0.2 µs if the bytes equal the recorded ones, 8 µs
+// if the JSON is formatted differently and has to be normalised.
 func BenchmarkMatch(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		t := &cassette.Data{}
@@ -116,8 +116,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// vcrMatcher is what go-vcr's documentation gives to tell requests apart by
-// their body, which its default does not.
+// vcrMatcher compares bodies as go-vcr's documentation recommends, because its default matcher
+// ignores them.
 func vcrMatcher(r *http.Request, i govcr.Request) bool {
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(r.Body); err != nil {
@@ -146,8 +146,8 @@ func exchange(b *testing.B, rt http.RoundTripper, url, body string, p []byte) {
 	_ = resp.Body.Close()
 }
 
-// BenchmarkReplayedExchange is a request made, answered and read to its end.
-// Floor: 4 µs. Beside it, go-vcr's recorder on the same file.
+// BenchmarkReplayedExchange makes a request and reads the reply, next to go-vcr's recorder on
+// the same file. The target is 4 µs.
 func BenchmarkReplayedExchange(b *testing.B) {
 	data := recorded(b, 4, 700)
 	body := request(0, 350)
@@ -176,10 +176,9 @@ func BenchmarkReplayedExchange(b *testing.B) {
 	})
 }
 
-// BenchmarkRecordedExchange is what recording adds to an exchange without a
-// network. Floor: the bare exchange, the disk (a synced append of as many bytes)
-// and 60 µs to look for credentials and lay out the record. Beside it, go-vcr's
-// recorder, which keeps nothing on disk before its end.
+// BenchmarkRecordedExchange measures what recording adds to an exchange without a network, next
+// to go-vcr's recorder, which writes to disk only at its end. The target is the bare exchange,
+// a synced append of as many bytes, and 60 µs to search for credentials and encode the record.
 func BenchmarkRecordedExchange(b *testing.B) {
 	const url = "https://api.test/v1/chat"
 	body := request(0, 350)
@@ -222,8 +221,8 @@ func BenchmarkRecordedExchange(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstByte is the median time to the first byte of a stream that ends
-// 5 ms later, on loopback. Floor: without a recorder.
+// BenchmarkFirstByte measures the median time to the first byte of a stream that ends 5 ms
+// later, on loopback. The target is the time without a recorder.
 func BenchmarkFirstByte(b *testing.B) {
 	url := lateServer(b, 5*time.Millisecond)
 	base := &http.Transport{}
@@ -244,8 +243,7 @@ func BenchmarkFirstByte(b *testing.B) {
 	}
 }
 
-// BenchmarkSave writes a cassette of 4 exchanges. Floor: the disk's own time
-// for two fsyncs.
+// BenchmarkSave writes a cassette of 4 exchanges. The target is the time of two fsyncs.
 func BenchmarkSave(b *testing.B) {
 	r := newRecording(b, says("data: {}\n\n", "data: [DONE]\n\n"))
 	for i := range 4 {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These tests run a real client against a real server, then without it.
+// These tests run a real client against a real server, and then against its recording.
 
 func TestAClientSeesTheSameWithoutTheServer(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))

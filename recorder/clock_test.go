@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sleepClock is a clock that only sleeping moves.
+// sleepClock is a clock that advances only by sleeping.
 type sleepClock struct {
 	at    time.Time
 	slept []time.Duration
@@ -30,8 +30,8 @@ func (d *sleepClock) sleep(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// paced records one exchange with a clock that goes on 10 ms a look, and opens
-// it for replay at a speed.
+// paced records one exchange with a clock that advances 10 ms per reading, and opens it for
+// replay at a speed.
 func paced(t *testing.T, base answer, speed float64) (*Recorder, *sleepClock) {
 	t.Helper()
 	r := newRecording(t, base)
@@ -76,8 +76,8 @@ func TestReplayKeepsTheRecordedPace(t *testing.T) {
 	}
 }
 
-// What the reader takes for itself is not waited for again, and a read of the body in
-// pieces is waited for once.
+// The delays of the reader do not add to the recorded ones, and a recorded read that the caller
+// reads in pieces is delayed once.
 func TestAPaceCountsFromSending(t *testing.T) {
 	r, d := paced(t, says("one", "two", "three"), 1)
 	resp, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
@@ -117,7 +117,7 @@ func TestAFailureComesInItsTime(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 }
 
-// These wait for real: an hour, were they not stopped.
+// These waits are in real time and would take an hour if they were not interrupted.
 func TestAWaitEnds(t *testing.T) {
 	open := func(t *testing.T, base answer) *Recorder {
 		r, _ := paced(t, base, 1e-5)

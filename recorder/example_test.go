@@ -12,8 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// An exchange is recorded through a plain http.Client, then played back with
-// the server gone.
+// A plain http.Client records an exchange, and replays it after the server has stopped.
 func Example() {
 	dir, err := os.MkdirTemp("", "cassettes")
 	if err != nil {

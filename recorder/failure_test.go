@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// TestFailuresAreRecordedAndReplayed: what the transport did wrong comes back in
-// the same place, in the same words, at the recorded time.
+// A replay repeats a transport failure at the same byte, with the same text, at the recorded
+// time.
 func TestFailuresAreRecordedAndReplayed(t *testing.T) {
 	timeout := &net.OpError{Op: "read", Net: "tcp", Err: context.DeadlineExceeded}
 	for name, c := range map[string]struct {

@@ -14,14 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hard are pieces of streams that are easily repaired by mistake.
+// hard are pieces of streams that a lenient reader would change.
 var hard = []string{
 	"data: {\"a\":1}\r\n\r\n", "data: x\n\n", "event: e\rdata: y\r\r", "\r", "\n", ": ping\n\n", "é", "😀", "\u2028", "\ufeff",
 	"\x00\xff\xfe", "\xe2\x82", "\xed\xa0\x80", "\x1f\x8b\x08", " ", "\t", "---\n", "seal: sha256:", "exchange 0 9\n",
 }
 
-// randomStream returns a body cut at random places: within CR LF, within a
-// character, within anything.
+// randomStream returns a body cut at random places, also within CR LF and within a character.
 func randomStream(rng *rand.Rand) []string {
 	var b strings.Builder
 	for range rng.Intn(30) {
@@ -36,9 +35,8 @@ func randomStream(rng *rand.Rand) []string {
 	return chunks
 }
 
-// TestReplayHasTheSameReads records streams in random pieces, at random times,
-// through readers of random size, and asks the saved file, and the journal,
-// for them again.
+// TestReplayHasTheSameReads records streams in random pieces, at random times and with buffers
+// of random size, and replays them from the cassette and from the journal.
 func TestReplayHasTheSameReads(t *testing.T) {
 	const exchanges = 25
 	rng := rand.New(rand.NewSource(11))
@@ -75,8 +73,7 @@ func TestReplayHasTheSameReads(t *testing.T) {
 	}
 }
 
-// readClocked reads to the end and returns every read and the body's own time
-// of it.
+// readClocked reads to the end and returns every read with the body's Elapsed.
 func readClocked(t *testing.T, body io.ReadCloser, size int) (reads []string, clock []time.Duration) {
 	t.Helper()
 	p := make([]byte, size)
@@ -94,7 +91,7 @@ func readClocked(t *testing.T, body io.ReadCloser, size int) (reads []string, cl
 	}
 }
 
-// lateServer sends a first piece at once, and the rest after a while.
+// lateServer sends a first piece immediately and the rest after a delay.
 func lateServer(t testing.TB, late time.Duration) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -108,7 +105,7 @@ func lateServer(t testing.TB, late time.Duration) string {
 	return srv.URL
 }
 
-// firstByte is the time from sending a request to the first byte of its answer.
+// firstByte is the time from sending a request to the first byte of the reply.
 func firstByte(t testing.TB, rt http.RoundTripper, url string) time.Duration {
 	t.Helper()
 	req := post(t, url, `{"stream":true}`)
@@ -129,9 +126,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// TestFirstByteIsNotHeldBack: while recording, the first byte is there within a
-// millisecond of the time it takes without a recorder, on loopback. A machine
-// too busy to tell gets three tries.
+// While recording, the first byte arrives at most a millisecond later than without a recorder.
+// There are three attempts, because a busy machine delays both.
 func TestFirstByteIsNotHeldBack(t *testing.T) {
 	url := lateServer(t, 2*time.Millisecond)
 	base := &http.Transport{}
@@ -140,7 +136,7 @@ func TestFirstByteIsNotHeldBack(t *testing.T) {
 	for range 3 {
 		r := newRecording(t, base)
 		var direct, recorded []time.Duration
-		for range 41 { // in turns, so that both meet the same load
+		for range 41 { // alternating, so that both have the same load
 			direct = append(direct, firstByte(t, base, url))
 			recorded = append(recorded, firstByte(t, r, url))
 		}

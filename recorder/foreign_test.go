@@ -11,8 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// cassette/testdata/go-vcr-1.yaml is laid out as go-vcr v2 writes it, go-vcr-2.yaml as v3 and v4
-// do.
+// cassette/testdata/go-vcr-1.yaml has the format of go-vcr v2, go-vcr-2.yaml that of v3 and v4.
 func TestBothFormatsOfGoVCRAreRead(t *testing.T) {
 	for name, file := range map[string]string{"version 1": "go-vcr-1.yaml", "version 2": "go-vcr-2.yaml"} {
 		t.Run(name, func(t *testing.T) {

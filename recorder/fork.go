@@ -28,7 +28,9 @@ func (p *Past) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.next.o.Mode != Record {
 		return p.source.RoundTrip(req)
 	}
-	t := p.next.reserve(req)
+	p.next.mu.Lock()
+	t := p.next.begin(req)
+	p.next.mu.Unlock()
 	report := observer(req.Context())
 	ctx := Observe(req.Context(), func(x Exchange) {
 		p.next.adopt(t, &p.source.index.data.Interactions[x.Index])

@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// recordedPast is a recording of an answer in pieces, a failure and a plain
-// answer, opened for replay.
+// recordedPast returns a recording of a reply in several reads, a failure and a plain reply,
+// opened for replay.
 func recordedPast(t *testing.T) *Recorder {
 	t.Helper()
 	r := newRecording(t, says("one, ", "in pieces"))
@@ -28,9 +28,9 @@ func recordedPast(t *testing.T) *Recorder {
 	return saved(t, r)
 }
 
-// TestAForkHoldsItsPast: what the past answered stands on the new cassette as it
-// stood on the old one, in the order it was asked for, before what is new.
-func TestAForkHoldsItsPast(t *testing.T) {
+// The new cassette begins with the exchanges that the past answered, in the order of the
+// requests and otherwise as on the old cassette.
+func TestForkCassetteBeginsWithItsPast(t *testing.T) {
 	source := recordedPast(t)
 	next := newRecording(t, says("new"))
 	next.o.Header = cassette.Header{Task: "T", Fork: "T/c/1@2", ForkRecorded: "2026-05-20", Digests: map[string]string{ForkDigest: source.Digest()}}
@@ -50,7 +50,7 @@ func TestAForkHoldsItsPast(t *testing.T) {
 	require.Equal(t, []Exchange{{
 		Index: 1, Digest: was[0].Digest, Status: 200, FirstByte: was[0].FirstByte, Duration: was[0].Response.Duration, Replayed: true,
 	}}, *second)
-	ask(t, past, post(t, "https://old.test/", `{"turn":3}`)) // nobody observes it
+	ask(t, past, post(t, "https://old.test/", `{"turn":3}`)) // without an observer
 	ask(t, next, post(t, "https://new.test/", `{"turn":4}`))
 
 	back := saved(t, next)
@@ -63,8 +63,8 @@ func TestAForkHoldsItsPast(t *testing.T) {
 	require.Equal(t, []string{"one, ", "in pieces"}, reads)
 }
 
-// TestAPastIsKeptByRecordingsOnly: live, its exchanges are those of the old cassette.
-func TestAPastIsKeptByRecordingsOnly(t *testing.T) {
+// In a live run the exchanges of the past are those of the old cassette.
+func TestLiveForkDoesNotRecordItsPast(t *testing.T) {
 	source := recordedPast(t)
 	next, err := New(Options{Mode: Live, Base: says("new")})
 	require.NoError(t, err)
@@ -76,9 +76,8 @@ func TestAPastIsKeptByRecordingsOnly(t *testing.T) {
 	require.Empty(t, next.Digest())
 }
 
-// TestAPastThatDoesNotAnswerIsNotSaved: a miss, a stopped run and a body nobody read
-// leave the cassette on disk as it is.
-func TestAPastThatDoesNotAnswerIsNotSaved(t *testing.T) {
+// A miss, a cancelled run and a body that was not read leave the cassette on disk unchanged.
+func TestForkWithoutAnAnswerOfItsPastIsNotSaved(t *testing.T) {
 	for name, request := range map[string]func(t *testing.T, past *Past){
 		"a miss": func(t *testing.T, past *Past) {
 			_, err := past.RoundTrip(post(t, "https://old.test/", `{"turn":9}`))
@@ -105,9 +104,8 @@ func TestAPastThatDoesNotAnswerIsNotSaved(t *testing.T) {
 	}
 }
 
-// TestAPastRefusesSecrets: what was recorded without knowing of a credential is not
-// copied with it.
-func TestAPastRefusesSecrets(t *testing.T) {
+// A fork does not copy a credential that was unknown when its past was recorded.
+func TestForkRefusesSecretsOfItsPast(t *testing.T) {
 	next := newRecording(t, says("new"))
 	next.o.Secrets = secrets.New("in pieces")
 	ask(t, NewPast(recordedPast(t), next), post(t, "https://old.test/", `{"turn":1}`))

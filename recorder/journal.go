@@ -22,12 +22,11 @@ const (
 	oldSuffix     = ".old"
 )
 
-// journal keeps the exchanges of a recording on disk as they finish. A record
-// is the line "exchange NUMBER SIZE RUN" and, in SIZE bytes, a cassette of that one
-// exchange, whose seal covers the line too; numbers have the order of the cassette. A
-// record may instead retract an earlier exchange of its number, see Recorder.Retract.
-// The file is opened for every record, so that a recorder that is never saved holds
-// nothing open.
+// journal writes the exchanges of a recording to disk as they finish. A record is the line
+// "exchange NUMBER SIZE RUN" and a cassette of that one exchange of SIZE bytes, whose checksum
+// covers the line too; numbers have the order of the cassette. A record may instead retract an
+// earlier exchange of its number, see Recorder.Retract. The file is opened for each record, so
+// that a recorder that is never saved does not leave it open.
 type journal struct {
 	mu           sync.Mutex
 	begun        bool
@@ -57,7 +56,7 @@ func (j *journal) keep(o Options, k *recording) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.holdsSplit(o, &k.it) {
+	if j.containsSplit(o, &k.it) {
 		return
 	}
 	j.add(o, record(k.number, o.Run, cassette.Encode(t)))
@@ -130,7 +129,7 @@ func (j *journal) failure() error {
 	if j.err == nil {
 		return nil
 	}
-	return fmt.Errorf("nor is there a whole journal of it: %w", j.err)
+	return fmt.Errorf("its journal is incomplete, too: %w", j.err)
 }
 
 // filter removes exchanges from the journal that would now be refused, because a credential

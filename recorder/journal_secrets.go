@@ -64,10 +64,10 @@ func (r *Recorder) recheck() {
 	}
 }
 
-// holdsSplit reports whether the journal with one more exchange contains a split
-// credential, or did before: then the whole journal is removed. The caller must have
-// locked.
-func (j *journal) holdsSplit(o Options, it *cassette.Interaction) bool {
+// containsSplit reports whether the journal with one more exchange contains a credential that
+// is split over several exchanges, or did before. It then removes the journal. The caller must
+// have locked.
+func (j *journal) containsSplit(o Options, it *cassette.Interaction) bool {
 	if j.conversation == nil {
 		j.conversation = secrets.Conversation{}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// onDisk returns all that is below dir, names included.
+// onDisk returns the names and contents of all files below dir.
 func onDisk(t *testing.T, dir string) (text string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -32,7 +32,7 @@ func onDisk(t *testing.T, dir string) (text string) {
 	return text
 }
 
-// inOrder answers with one body after the other.
+// inOrder answers each request with the next body.
 func inOrder(bodies ...string) answer {
 	return func(req *http.Request) (*http.Response, error) {
 		body := bodies[0]
@@ -45,7 +45,7 @@ func inOrder(bodies ...string) answer {
 
 const key = "canary-0123456789-Zq"
 
-// message is a reply as the wires have it, with a contract turn in it if the text is one.
+// message is a reply in a provider's format, with the text as the assistant's message.
 func message(text string) string {
 	return fmt.Sprintf(`{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":%q}}]}`, text)
 }
@@ -54,7 +54,7 @@ func contractTurn(text string) string {
 	return message(fmt.Sprintf(`{"control":{"done":true},"next_action":{"type":"respond","message":%q}}`, text))
 }
 
-func TestTheJournalOfARefusedCassetteHoldsNothing(t *testing.T) {
+func TestJournalOfARefusedCassetteHasNoSecret(t *testing.T) {
 	half := len(key) / 2
 	frames := ""
 	for _, c := range key {
@@ -122,8 +122,8 @@ func mustRecover(t *testing.T, file string) Recovered {
 	return got
 }
 
-// A journal that was set aside is not forgotten, nor is the name of the cassette.
-func TestWhatWasSetAsideHoldsNothing(t *testing.T) {
+// A renamed journal and the name of the cassette are searched, too.
+func TestRenamedJournalHasNoSecret(t *testing.T) {
 	r := newRecording(t, says("it is "+key))
 	ask(t, r, post(t, "https://api.test/", "{}"))
 	second, err := New(r.o)
@@ -144,8 +144,8 @@ func TestWhatWasSetAsideHoldsNothing(t *testing.T) {
 	require.NotContains(t, onDisk(t, named.o.Dir), key)
 }
 
-// A cassette that holds a credential in pieces is found by a scan.
-func TestScanFindsWhatIsSplitOverExchanges(t *testing.T) {
+// A scan finds a credential that is split over several exchanges of a cassette.
+func TestScanFindsASplitSecret(t *testing.T) {
 	r := newRecording(t, inOrder(contractTurn("it is "+key[:9]), contractTurn(key[9:])))
 	for range 2 {
 		ask(t, r, post(t, "https://api.test/", "{}"))

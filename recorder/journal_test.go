@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// requireOffDisk holds every file below dir against texts that must not be there.
+// requireOffDisk checks that no file below dir contains any of these texts.
 func requireOffDisk(t testing.TB, dir string, texts ...string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -39,8 +39,8 @@ func requireOffDisk(t testing.TB, dir string, texts ...string) {
 	}))
 }
 
-// journaled records n exchanges with bodies that are hard on any format, and
-// returns the recorder and the size of the journal after each.
+// journaled records n exchanges with bodies of random bytes, and returns the recorder and the
+// size of the journal after each.
 func journaled(t testing.TB, n int, seed int64) (*Recorder, []int) {
 	t.Helper()
 	rng := rand.New(rand.NewSource(seed))
@@ -65,7 +65,7 @@ func randomBytes(rng *rand.Rand) string {
 	return string(b)
 }
 
-// readExchanges returns the intact exchanges of a journal, and in how many places it is torn.
+// readExchanges returns the intact exchanges of a journal and the number of its damaged places.
 func readExchanges(data []byte) (*cassette.Data, int) {
 	c, t := readJournal(data), &cassette.Data{}
 	for _, rec := range c.exchanges(false) {
@@ -117,7 +117,7 @@ func TestExchangesAreJournaledUntilSaved(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// Exchanges that overlap finish in another order than they were started in.
+// Overlapping exchanges finish in another order than they start.
 func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
 	n := 0
 	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
@@ -144,7 +144,7 @@ func TestRecoveredExchangesAreInTheOrderTheyWereStarted(t *testing.T) {
 	require.Equal(t, []string{"answer 1", "answer 3", "answer 4"}, said)
 }
 
-func TestWhatSaveRefusesIsNotJournaled(t *testing.T) {
+func TestJournalOmitsWhatSaveRefuses(t *testing.T) {
 	t.Run("a credential", func(t *testing.T) {
 		r := newRecording(t, says("fine", canary))
 		r.o.Secrets = secrets.New(canary)
@@ -203,7 +203,7 @@ func TestTransportFailuresAreJournaled(t *testing.T) {
 	require.Equal(t, "connection reset", readRecovered(t, got).Interactions[0].Failure)
 }
 
-func TestAnAbandonedJournalIsSetAside(t *testing.T) {
+func TestAbandonedJournalIsRenamed(t *testing.T) {
 	dir := t.TempDir()
 	begin := func(text string) *Recorder {
 		r, err := New(Options{Mode: Record, Dir: dir, Path: "t/1.yaml", Base: says(text)})
@@ -227,9 +227,9 @@ func TestAnAbandonedJournalIsSetAside(t *testing.T) {
 	requireOnly(t, filepath.Join(dir, "t"), "1.yaml")
 }
 
-// A kill leaves any part of the journal. Recovery finds the exchanges that were
-// whole, and nothing of any other.
-func TestAJournalCutAnywhere(t *testing.T) {
+// A kill can leave any prefix of the journal. Recovery returns the complete exchanges and no
+// part of another.
+func TestRecoverTruncatedJournal(t *testing.T) {
 	r, ends := journaled(t, 8, 1)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
@@ -260,8 +260,8 @@ func TestAJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-// A damaged record is left out, and only that one.
-func TestEveryFlippedBitOfAJournalIsNoticed(t *testing.T) {
+// Recovery omits a damaged record, and only that one.
+func TestRecoverDetectsEveryFlippedBit(t *testing.T) {
 	r, ends := journaled(t, 5, 3)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
@@ -283,7 +283,7 @@ func TestEveryFlippedBitOfAJournalIsNoticed(t *testing.T) {
 	}
 }
 
-func TestAJournalIsNoCassette(t *testing.T) {
+func TestJournalIsNotACassette(t *testing.T) {
 	r, ends := journaled(t, 2, 5)
 	whole, err := os.ReadFile(journalFile(r.o))
 	require.NoError(t, err)
@@ -305,7 +305,7 @@ func TestRecoverRefuses(t *testing.T) {
 	require.ErrorContains(t, err, file)
 
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.NoError(t, os.Truncate(file, 2*cassette.MaxBytes+1)) // sparse: takes no room
+	require.NoError(t, os.Truncate(file, 2*cassette.MaxBytes+1)) // a sparse file, which takes no disk space
 	_, err = Recover(file)
 	require.ErrorContains(t, err, "larger than 134217728 bytes")
 
@@ -329,9 +329,9 @@ func TestRecoverRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &secret, "a journal written by something else")
 }
 
-// Save goes by steps; after each a kill leaves the old cassette or the new one,
-// whole, and nothing of the recording is lost.
-func TestAKillBetweenTheStepsOfSave(t *testing.T) {
+// After each step of Save, a kill leaves the complete old or new cassette and loses no
+// exchange of the recording.
+func TestKillDuringSave(t *testing.T) {
 	r, _ := journaled(t, 3, 6)
 	file := cassetteFile(r)
 	old := cassette.Encode(sampled())
@@ -370,8 +370,8 @@ func TestAKillBetweenTheStepsOfSave(t *testing.T) {
 	requireOnly(t, filepath.Dir(file), "1.yaml")
 }
 
-// recordForever is the child of TestKillAtAnyMoment: it records and saves until
-// it is killed, and prints every exchange that is finished.
+// recordForever is the child process of TestKillAtAnyMoment. It records and saves until it is
+// killed, and prints every finished exchange.
 func recordForever(dir string) error {
 	n := 0
 	base := answer(func(*http.Request) (*http.Response, error) { return says(strings.Repeat(fmt.Sprint(n), 500))(nil) })
@@ -448,7 +448,8 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 }
 
-// FuzzReadJournal: no file makes the reader panic, and what it finds is fit for replay.
+// FuzzReadJournal checks that no file makes the reader panic and that recovered exchanges can
+// be replayed.
 func FuzzReadJournal(f *testing.F) {
 	one := sampled()
 	one.Interactions = one.Interactions[:1]

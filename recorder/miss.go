@@ -10,8 +10,8 @@ type MissError struct {
 	Path string
 	// Nearest is the index of the most similar recording; -1 if the cassette is empty.
 	Nearest int
-	// Diff lists the fields in which the request differs from the nearest recording: at most
-	// 13 lines of bounded length, without credentials.
+	// Diff lists the fields in which the request differs from the nearest recording, and
+	// what would make it equal: at most 16 lines of bounded length, without credentials.
 	Diff    []string
 	Command string // records the cassette again; may be empty
 }

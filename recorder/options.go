@@ -1,20 +1,19 @@
-// Package recorder puts HTTP exchanges on a cassette and plays them back: an
-// http.RoundTripper takes requests in, and hands out live responses while
-// recording, recorded ones while replaying. It knows nothing of the rest of
-// cupel and serves any http.Client.
+// Package recorder records HTTP exchanges to a cassette and replays them. Its
+// http.RoundTripper returns live responses while recording and recorded ones in replay. It
+// does not depend on the rest of cupel and works in any http.Client.
 //
-// A cassette is a go-vcr file with two additions that go-vcr ignores: a cupel
-// block (what was recorded; per exchange the digest that is matched and the
-// size and delay of every read) and, as the last line, a seal: the SHA-256 of
-// every byte above it. A file that was cut or edited is refused by name.
+// A cassette is a go-vcr file with two additions that go-vcr ignores. One is a cupel block:
+// what was recorded, the digest by which each exchange is matched, and the size and delay of
+// every read. The other is the last line, the SHA-256 of all bytes above it. A file that was
+// truncated or edited is rejected with an error that names it.
 //
-// A recording may be killed at any moment: every finished exchange is on disk,
-// in a journal beside the cassette to come, before the caller sees its end. Save
-// turns them into the cassette; a later recording may continue the journal of a dead
-// one (Options.Resume), and Recover reads it.
+// A recording may be killed at any time. Every finished exchange is on disk, in a journal
+// next to the future cassette, before the caller sees the end of its body. Save turns the
+// journal into the cassette. A later recording may continue the journal of a killed one
+// (Options.Resume), and Recover reads it.
 //
-// Not recorded: trailers, protocol upgrades, informational responses and the
-// headers outside the allow-list.
+// Trailers, protocol upgrades, informational responses and headers that are not on the
+// allow-list are not recorded.
 package recorder
 
 import (

@@ -28,14 +28,7 @@ func placeOf(ctx context.Context) int {
 	return place
 }
 
-// reserve starts the recording of a request.
-func (r *Recorder) reserve(req *http.Request) *recording {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.begin(req)
-}
-
-// begin is reserve for a caller that has locked.
+// begin starts the recording of a request; the caller must have locked.
 func (r *Recorder) begin(req *http.Request) *recording {
 	t := &recording{index: len(r.recordings), place: placeOf(req.Context())}
 	t.it.Request.Method, t.it.Request.URL = method(req), canonical.URL(req.URL)

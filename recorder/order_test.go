@@ -18,23 +18,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is what the provider says to the requests of one place, in order; "503" is
-// its overload, "reset" a lost connection.
-type script map[int][]string
+// replies are the provider's replies to the requests of each place, in order; "503" means
+// overloaded, "reset" a lost connection.
+type replies map[int][]string
 
-// wire answers by place and number, each answer when its turn comes: the requests of
-// all places are held back until as many wait as there are places, and are then
-// answered in a drawn order.
-type wire struct {
-	says  script
+// shuffledProvider answers the requests of all places in a random order. It waits until every
+// place that is not finished has a request.
+type shuffledProvider struct {
+	says  replies
 	draw  *rand.Rand
 	mu    sync.Mutex
 	asked map[int]int
 	gate  []chan struct{}
-	left  int // places that are still at work
+	left  int // places that are not finished
 }
 
-func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+func (w *shuffledProvider) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := io.Copy(io.Discard, req.Body); err != nil {
 		return nil, err
 	}
@@ -61,8 +60,8 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// open lets those that wait go, in a drawn order, once all are there.
-func (w *wire) open() {
+// open answers the waiting requests in a random order, once there is one of each place.
+func (w *shuffledProvider) open() {
 	if len(w.gate) < w.left {
 		return
 	}
@@ -73,7 +72,7 @@ func (w *wire) open() {
 	w.gate = nil
 }
 
-func (w *wire) done() {
+func (w *shuffledProvider) done() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left--
@@ -82,7 +81,8 @@ func (w *wire) done() {
 	}
 }
 
-// converse asks as one command does: again after 503 and after a lost connection.
+// converse makes the requests of one command, with retries after 503 and after a lost
+// connection.
 func converse(t *testing.T, rt http.RoundTripper, place int, body string) (heard []string, at []int) {
 	for {
 		ctx := Ordered(Observe(context.Background(), func(x Exchange) { at = append(at, x.Index) }), place)
@@ -103,7 +103,7 @@ func converse(t *testing.T, rt http.RoundTripper, place int, body string) (heard
 	}
 }
 
-var atOnce = script{
+var atOnce = replies{
 	2: {"a"},
 	3: {"503", "reset", "b"}, // equal to the ones around it
 	4: {"c"},
@@ -118,10 +118,10 @@ func bodyOf(place int) string {
 	return fmt.Sprintf(`{"place":%d}`, place)
 }
 
-// recordAtOnce records what the places say to each other's equal requests, at once.
-func recordAtOnce(t *testing.T, seed uint64) *Recorder {
+// recordInParallel records the requests of all places in parallel. All requests are equal.
+func recordInParallel(t *testing.T, seed uint64) *Recorder {
 	t.Helper()
-	w := &wire{says: atOnce, draw: rand.New(rand.NewPCG(seed, 1)), asked: map[int]int{}, left: len(atOnce)}
+	w := &shuffledProvider{says: atOnce, draw: rand.New(rand.NewPCG(seed, 1)), asked: map[int]int{}, left: len(atOnce)}
 	r := newRecording(t, w)
 	r.o.Now = func() time.Time { return time.Unix(0, 0) }
 	var wg sync.WaitGroup
@@ -147,16 +147,15 @@ func recordAtOnce(t *testing.T, seed uint64) *Recorder {
 	return r
 }
 
-// What is asked for at once is recorded in one order, whatever the order in which
-// requests are sent and answered; and a replay gives each command its own answers,
-// the retries of equal requests included.
-func TestRecordingAtOnceGivesTheSameBytes(t *testing.T) {
+// Parallel requests are recorded in one order, independently of the order of requests and
+// replies. A replay gives each command its own replies, also to retries of equal requests.
+func TestParallelRecordingGivesTheSameBytes(t *testing.T) {
 	var want []byte
 	for procs := 1; procs <= 4; procs++ {
 		t.Run(fmt.Sprint(procs), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 			for seed := range uint64(25) {
-				r := recordAtOnce(t, seed)
+				r := recordInParallel(t, seed)
 				require.NoError(t, r.Save())
 				got, err := os.ReadFile(cassetteFile(r))
 				require.NoError(t, err)
@@ -185,10 +184,10 @@ func TestRecordingAtOnceGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// A recording that is killed while requests overlap is recovered in the same order.
-func TestRecoveredExchangesOfRequestsAtOnce(t *testing.T) {
+// Recovery has the same order if the recording was killed while requests overlapped.
+func TestRecoverParallelRequests(t *testing.T) {
 	for seed := range uint64(5) {
-		r := recordAtOnce(t, seed)
+		r := recordInParallel(t, seed)
 		got, err := Recover(journalFile(r.o))
 		require.NoError(t, err)
 		require.Equal(t, 8, got.Exchanges)
@@ -199,9 +198,9 @@ func TestRecoveredExchangesOfRequestsAtOnce(t *testing.T) {
 	}
 }
 
-// What a fork replays of its past has its place, too; requests of no place come
-// first, in the order they were begun.
-func TestPlacesOfAPast(t *testing.T) {
+// The replayed exchanges of a fork have their places, too. Requests without a place come
+// first, in starting order.
+func TestPlacesOfAForksPast(t *testing.T) {
 	source := recordedPast(t)
 	next := newRecording(t, says("new"))
 	placed := func(place int, body string) *http.Request {

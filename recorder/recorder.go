@@ -15,23 +15,25 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Recorder is the http.RoundTripper of one episode. Safe for concurrent use.
+// Recorder is the http.RoundTripper of one episode. It is safe for concurrent use.
 type Recorder struct {
 	o       Options
 	journal journal // record
 
 	mu         sync.Mutex
 	digest     string
-	index      *recordingIndex // replay: the recordings
-	recordings []*recording    // record: the exchanges in the order they were started
-	begun      map[int]int     // record: how many there are of each place
-	// checked is how many credentials were known when the journal was looked through.
+	index      *recordingIndex // in Replay
+	recordings []*recording    // in Record, in starting order
+	begun      map[int]int     // in Record: by place, the number of its recordings
+	// checked is the number of known credentials at the last search of the journal.
 	checked int
-	left    leftover // record: of the journal that is continued
+	left    leftover  // in Record: of the continued journal
+	origin  *Recorder // replay: what Save saves, see Again; usually nil
 }
 
-// New opens a cassette for replay, or makes ready to record. Replay fails with
-// a *MissingError (no cassette) or *CorruptError (cut, edited or foreign).
+// New opens a cassette for replay or prepares a recording. Replay fails with a
+// *MissingError if there is no cassette, and with a *CorruptError if the file is truncated,
+// edited or not a cassette.
 func New(o Options) (*Recorder, error) {
 	if o.Mode == "" {
 		o.Mode = Replay
@@ -48,7 +50,7 @@ func New(o Options) (*Recorder, error) {
 	if o.Secrets == nil && o.Mode != Replay {
 		o.Secrets = secrets.New()
 	}
-	if !(o.Speed >= 0 && o.Speed <= math.MaxFloat64) { // NaN is neither
+	if !(o.Speed >= 0 && o.Speed <= math.MaxFloat64) { // also rejects NaN
 		return nil, fmt.Errorf("replay speed %v: it must be 0 (at once) or more, 1 is the recorded pace", o.Speed)
 	}
 	r := &Recorder{o: o}
@@ -88,9 +90,9 @@ func New(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// RoundTrip answers one request. In replay a request without a recording fails
-// with a *MissError. The request is never changed, its body always read or
-// closed. A response body must be read to its end or closed before Save.
+// RoundTrip answers one request. In replay, a request without a recording fails with a
+// *MissError. RoundTrip does not change the request, and always reads or closes its body.
+// The caller must read the response body to its end, or close it, before Save.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.o.Mode == Replay {
 		return r.replay(req)
@@ -103,12 +105,12 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.live(req)
 }
 
-// Live reports whether requests reach the network: in other modes than Replay. A
-// client that signs its requests need not look for credentials otherwise.
+// Live reports whether requests reach the network, as they do in every mode except Replay.
+// A client that signs requests needs credentials only then.
 func (r *Recorder) Live() bool { return r.o.Mode != Replay }
 
-// Leftover returns how many recorded exchanges were never asked for; 0 in
-// other modes than Replay.
+// Leftover returns the number of recorded exchanges that no request has used; 0 in every
+// mode except Replay.
 func (r *Recorder) Leftover() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,14 +120,17 @@ func (r *Recorder) Leftover() int {
 	return r.index.left
 }
 
-// Digest is the SHA-256 hex of the cassette file: as read, or as saved. It is
-// empty before Save and when Live.
+// Digest returns the SHA-256 hex of the cassette file that was read or saved. It is empty
+// before Save and in Live mode.
 func (r *Recorder) Digest() string {
+	if r.origin != nil {
+		return r.origin.Digest()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.digest
 }
 
-// Header is what the cassette says of itself: as read in replay, the zero
-// value for one that go-vcr wrote; otherwise as given in Options.
+// Header returns the header of the cassette: in replay the one that was read, which is zero
+// in a file of go-vcr, otherwise that of Options.
 func (r *Recorder) Header() cassette.Header { return r.o.Header }

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answer is what a fake network says.
+// answer is a fake network.
 type answer func(*http.Request) (*http.Response, error)
 
 func (f answer) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -39,7 +39,7 @@ func (f answer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return f(req)
 }
 
-// says answers 200 with the chunks, one a read.
+// says answers 200 with one chunk per read.
 func says(chunks ...string) answer {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{
@@ -49,7 +49,7 @@ func says(chunks ...string) answer {
 	}
 }
 
-// chunkBody gives one chunk a read, then end (nil: io.EOF).
+// chunkBody returns one chunk per read, then end, or io.EOF if end is nil.
 type chunkBody struct {
 	chunks []string
 	end    error
@@ -72,7 +72,7 @@ func (b *chunkBody) Read(p []byte) (int, error) {
 
 func (b *chunkBody) Close() error { b.closed++; return nil }
 
-// ticker is a clock that goes on by step at each look.
+// ticker is a clock that advances by step at each reading.
 func ticker(step time.Duration) func() time.Time {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return func() time.Time { at = at.Add(step); return at }
@@ -119,7 +119,7 @@ func sampled() *cassette.Data {
 	return t
 }
 
-// ask makes one exchange and returns what came and the sizes of the reads.
+// ask makes one exchange and returns the response and its reads.
 func ask(t testing.TB, rt http.RoundTripper, req *http.Request) (*http.Response, []string) {
 	t.Helper()
 	resp, err := rt.RoundTrip(req)
@@ -208,7 +208,7 @@ func TestTimesAreRecordedInWholeMicroseconds(t *testing.T) {
 	ask(t, back, req)
 	require.Less(t, time.Since(start), time.Second)
 
-	// Sending looks at the clock, then each read: 1500.5 µs, 3001 µs, 4501.5 µs.
+	// Sending reads the clock once, and then each read: 1500.5 µs, 3001 µs, 4501.5 µs.
 	want := Exchange{
 		Digest: canonical.Digest("POST", "https://api.test/", "{}"), Status: 200,
 		FirstByte: 1500 * time.Microsecond, Duration: 4501 * time.Microsecond,
@@ -274,7 +274,7 @@ func TestEqualRequestsReplayInOrder(t *testing.T) {
 	require.Equal(t, 2, miss.Nearest)
 }
 
-func TestABodyClosedEarlyReplaysUpToThere(t *testing.T) {
+func TestReplayOfABodyClosedEarly(t *testing.T) {
 	r := newRecording(t, says("one", "two", "three"))
 	resp, err := r.RoundTrip(post(t, "https://api.test/", "{}"))
 	require.NoError(t, err)
@@ -298,7 +298,7 @@ func TestABodyClosedEarlyReplaysUpToThere(t *testing.T) {
 	require.ErrorIs(t, err, http.ErrBodyReadAfterClose)
 }
 
-func TestABodyClosedAfterAllThatWasAnnouncedIsWhole(t *testing.T) {
+func TestBodyClosedAtItsAnnouncedLengthIsComplete(t *testing.T) {
 	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
 		resp, err := says("abc")(nil)
 		resp.ContentLength = 3
@@ -355,7 +355,7 @@ func TestEveryExchangeIsReportedOnce(t *testing.T) {
 	}
 }
 
-func TestLiveKeepsNothing(t *testing.T) {
+func TestLiveStoresNothing(t *testing.T) {
 	r, err := New(Options{Mode: Live, Base: says("a")})
 	require.NoError(t, err)
 	_, got := ask(t, r, post(t, "https://api.test/", "{}"))

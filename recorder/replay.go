@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// replay answers from the cassette, at once unless the options set a pace.
+// replay answers from the cassette, without delay unless Options.Speed is set.
 func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	body, err := requestBody(req)
 	if err != nil {
@@ -22,6 +22,9 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	}
 	raw := cassette.Request{Method: method(req), URL: canonical.URL(req.URL), Body: body}
 	rs := r.index.find(raw)
+	if digest, ok := req.Context().Value(digestKey{}).(string); ok {
+		rs = r.index.byDigest[digest]
+	}
 	i := -1
 	if rs != nil {
 		r.mu.Lock()
@@ -35,8 +38,8 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	return serve(req, it, &replayBody{path: r.o.Path, clock: newReplayClock(req.Context(), r.o), exchange: Exchange{Index: i}})
 }
 
-// serve answers a request from a recording, through b, which has its pace and the
-// index to report.
+// serve answers a request from a recording. b is its body, with the clock and the index to
+// report.
 func serve(req *http.Request, it *cassette.Interaction, b *replayBody) (*http.Response, error) {
 	b.it = it
 	b.exchange = Exchange{
@@ -53,7 +56,7 @@ func serve(req *http.Request, it *cassette.Interaction, b *replayBody) (*http.Re
 		}
 		return nil, &failure{it.Failure, it.TimedOut}
 	}
-	// The headers are the caller's: an interaction is played once.
+	// The headers are not copied, because each interaction is replayed once.
 	resp := &http.Response{
 		Status: it.Response.Status, StatusCode: it.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -65,7 +68,8 @@ func serve(req *http.Request, it *cassette.Interaction, b *replayBody) (*http.Re
 	return resp, nil
 }
 
-// miss explains why a request has no recording.
+// miss returns the error for a request without an unused recording. used are the recordings
+// of equal requests, nil if there are none.
 func (r *Recorder) miss(raw cassette.Request, used *sameRequest) error {
 	e := &MissError{Path: r.o.Path, Command: r.o.Command}
 	if used != nil {
@@ -85,17 +89,17 @@ type replayBody struct {
 
 	mu       sync.Mutex
 	next     int // the recorded read to serve next
-	served   int // bytes of it already served
-	offset   int // bytes of the body already served
+	served   int // bytes of that read that were served
+	offset   int // bytes of the body that were served
 	elapsed  time.Duration
 	closed   bool
 	report   func(Exchange)
 	exchange Exchange
 }
 
-// Read never crosses the end of a recorded read. A recording whose transport failed fails in
-// the same place; one that was closed early ends
-// with io.ErrUnexpectedEOF: what would have come is not known.
+// Read never crosses the end of a recorded read. If the recorded transport failed, Read fails
+// at the same byte. If the body was closed early while recording, Read ends with
+// io.ErrUnexpectedEOF, because the rest is unknown.
 func (b *replayBody) Read(p []byte) (int, error) {
 	err := b.clock.until(b.due())
 	b.mu.Lock()
@@ -134,7 +138,7 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// due is the recorded time of what the next Read returns.
+// due is the recorded time of the bytes that the next Read returns, since sending.
 func (b *replayBody) due() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,14 +151,14 @@ func (b *replayBody) due() time.Duration {
 	return b.elapsed
 }
 
-// Elapsed is the recorded time from sending to the last bytes read.
+// Elapsed returns the recorded time from sending to the last bytes read.
 func (b *replayBody) Elapsed() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.elapsed
 }
 
-// Close ends the exchange, and a Read that waits.
+// Close ends the exchange and interrupts a waiting Read.
 func (b *replayBody) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -163,7 +167,7 @@ func (b *replayBody) Close() error {
 	return nil
 }
 
-// finish reports the exchange, once, and ends what waits for it.
+// finish stops the clock and reports the exchange once.
 func (b *replayBody) finish() {
 	b.clock.end()
 	b.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// requestBody reads a request's body to its end and closes it, as a
-// RoundTripper must. At most 64 MiB.
+// requestBody reads a request's body of at most cassette.MaxBytes, and closes it, as a
+// RoundTripper must.
 func requestBody(req *http.Request) (string, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return "", nil
 	}
-	defer func() { _ = req.Body.Close() }() // only read: nothing can be lost
+	defer func() { _ = req.Body.Close() }() // harmless after reading
 	var b strings.Builder
 	var from io.Reader = req.Body
 	if n := req.ContentLength; n > 0 && n <= cassette.MaxBytes {
@@ -32,8 +32,8 @@ func requestBody(req *http.Request) (string, error) {
 	return b.String(), nil
 }
 
-// withBody returns the request to send in place of one whose body was read: a
-// copy, since a RoundTripper must not change what it is given.
+// withBody returns a copy of a request whose body was read, with that body again. It copies,
+// because a RoundTripper must not change its request.
 func withBody(req *http.Request, body string) *http.Request {
 	out := req.WithContext(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {

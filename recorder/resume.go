@@ -15,15 +15,15 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// ErrNotJournaled is the failure of a request of OnlyJournaled that the journal has
-// no exchange for. It was not sent.
+// ErrNotJournaled is the error of a request under OnlyJournaled without an exchange in the
+// journal. The request was not sent.
 var ErrNotJournaled = errors.New("the journal has no exchange of this request")
 
 type onlyJournaledKey struct{}
 
-// OnlyJournaled returns a context whose requests are answered from the journal that a
-// Recorder continues, and never sent: see Resumes. f is given the headers that a
-// request was recorded with, before its response is returned.
+// OnlyJournaled returns a context whose requests are answered from the continued journal and
+// never sent: see Resumes. f receives the headers of the recorded request before RoundTrip
+// returns the response.
 func OnlyJournaled(ctx context.Context, f func(http.Header)) context.Context {
 	return context.WithValue(ctx, onlyJournaledKey{}, f)
 }
@@ -34,11 +34,10 @@ func onlyJournaled(ctx context.Context) func(http.Header) {
 	return f
 }
 
-// leftover is what a journal that is continued has left: the exchanges that were not
-// yet asked for again.
+// leftover holds the exchanges of a continued journal that no request has used yet.
 type leftover struct {
 	byDigest map[string][]journalRecord // ordered by number
-	numbers  map[int64]int              // how many there are of each
+	numbers  map[int64]int              // exchanges left, by number
 }
 
 func newLeftover(records []journalRecord) leftover {
@@ -50,9 +49,9 @@ func newLeftover(records []journalRecord) leftover {
 	return l
 }
 
-// use uses up the exchange of an equal request: that of the same number, or else the
-// first; false if there is none. What is in flight in parallel when a recording is
-// killed may be asked for in another order afterwards.
+// use removes and returns the exchange of an equal request: the one with the same number, or
+// else the first. It returns false if there is none. The number may differ, because requests
+// that were in flight in parallel may be repeated in another order.
 func (l leftover) use(number int64, digest string) (rec journalRecord, ok bool) {
 	list := l.byDigest[digest]
 	if len(list) == 0 {
@@ -67,24 +66,24 @@ func (l leftover) use(number int64, digest string) (rec journalRecord, ok bool) 
 	return rec, true
 }
 
-// Resumes reports whether the journal that is continued has exchanges left, which
-// answer requests that equal theirs.
+// Resumes reports whether the continued journal has exchanges left, which answer equal
+// requests.
 func (r *Recorder) Resumes() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.left.numbers) > 0
 }
 
-// Journaled reports whether the journal that is continued has an exchange left in the
-// place of the context's next request: unless the requests differ, it will not be sent.
+// Journaled reports whether the continued journal has an exchange left for the place of the
+// context's next request. That request is then not sent, unless it differs from the journal's.
 func (r *Recorder) Journaled(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.left.numbers[r.next(placeOf(ctx))] > 0
 }
 
-// Retract says in the journal that the exchanges of a place, see Ordered, are to be
-// made again by a recording that is resumed. They stay in the journal for Recover.
+// Retract marks the exchanges of a place (see Ordered) in the journal, so that a resumed
+// recording makes them again. They stay in the journal for Recover.
 func (r *Recorder) Retract(place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +92,7 @@ func (r *Recorder) Retract(place int) {
 			continue
 		}
 		r.journal.retract(r.o, t.number, t.it.Digest)
-		for _, rec := range r.left.byDigest[t.it.Digest] { // attempts that were not made this time
+		for _, rec := range r.left.byDigest[t.it.Digest] { // of attempts that this process did not repeat
 			if rec.place() == int64(place) {
 				r.journal.retract(r.o, rec.number, t.it.Digest)
 			}
@@ -101,8 +100,8 @@ func (r *Recorder) Retract(place int) {
 	}
 }
 
-// resume reads the journal that is continued, and returns its exchanges. One of another
-// run or header is left to be set aside by the first write.
+// resume reads the journal to continue and returns its exchanges. It returns none from a
+// journal of another run or header, which the first write renames.
 func (j *journal) resume(o Options) (none leftover, err error) {
 	data, err := readJournalFile(journalFile(o))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +120,7 @@ func (j *journal) resume(o Options) (none leftover, err error) {
 	return newLeftover(c.exchanges(true)), nil
 }
 
-// readJournalFile reads a journal of bounded size.
+// readJournalFile reads a journal of at most twice cassette.MaxBytes.
 func readJournalFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
@@ -133,15 +132,15 @@ func readJournalFile(file string) ([]byte, error) {
 	return regular.ReadFile(file)
 }
 
-// Unfinished reports whether a recording of the cassette left a journal. It uses Dir
-// and Path of o.
+// Unfinished reports whether a recording of the cassette left a journal. It uses only Dir and
+// Path of o.
 func Unfinished(o Options) bool {
 	info, err := os.Stat(journalFile(o))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Discard removes the journal of o.Run that a recording with KeepJournal left, and one
-// set aside; it leaves the journal of another run. It uses Dir, Path and Run of o.
+// Discard removes the journal that a recording with KeepJournal left, and a renamed one. It
+// keeps the journal of a run other than o.Run. It uses only Dir, Path and Run of o.
 func Discard(o Options) error {
 	if !Unfinished(o) {
 		return nil

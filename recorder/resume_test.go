@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requests are an episode's: requests by their place, in the order they are made.
+// requests are the requests of an episode, in order, each with its place.
 type requests []struct {
 	place int
 	body  string
@@ -26,7 +26,7 @@ type requests []struct {
 // episode has parallel places, a retry and a repeated request.
 var episode = requests{{1, "one"}, {2, "two"}, {3, "three"}, {2, "two"}, {4, "one"}}
 
-// served counts what was sent, and answers with the request's body and its number.
+// served counts the requests and answers with the request's body and its number.
 type served struct{ bodies []string }
 
 func (s *served) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -38,7 +38,7 @@ func (s *served) RoundTrip(req *http.Request) (*http.Response, error) {
 	return says(fmt.Sprintf("%s answered", body), "!")(req)
 }
 
-// play makes the requests's requests, and returns what came of each.
+// play makes the requests and returns the reply or error of each.
 func (s requests) play(t testing.TB, r *Recorder) (answers []string) {
 	t.Helper()
 	for _, line := range s {
@@ -54,7 +54,7 @@ func (s requests) play(t testing.TB, r *Recorder) (answers []string) {
 	return answers
 }
 
-// resumable begins a recording in dir whose clock does not move.
+// resumable starts a recording in dir with a stopped clock.
 func resumable(t testing.TB, dir string, base http.RoundTripper, edit func(*Options)) *Recorder {
 	t.Helper()
 	o := Options{
@@ -69,8 +69,8 @@ func resumable(t testing.TB, dir string, base http.RoundTripper, edit func(*Opti
 	return r
 }
 
-// wholeRecording is the cassette of the episode, recorded without a kill, and the
-// journal it had before it was saved.
+// wholeRecording returns the cassette of the episode, recorded without a kill, and its journal
+// before Save.
 func wholeRecording(t testing.TB) (cassette, journal []byte) {
 	t.Helper()
 	r := resumable(t, t.TempDir(), &served{}, nil)
@@ -93,8 +93,8 @@ func putJournal(t testing.TB, journal []byte) (dir string) {
 	return dir
 }
 
-// Wherever a kill cuts the journal, what is intact is not sent again, the rest is, and
-// the cassette is that of a recording that was never killed, byte for byte.
+// Wherever a kill truncates the journal, only requests without an intact exchange are sent
+// again, and the cassette equals that of a recording that was never killed.
 func TestResumeAfterAKillAnywhere(t *testing.T) {
 	cassette, journal := wholeRecording(t)
 	ends := []int{0}
@@ -127,8 +127,7 @@ func TestResumeAfterAKillAnywhere(t *testing.T) {
 	}
 }
 
-// A flipped bit of a journal is one exchange that is sent again: no reply is changed,
-// and none is lost beside it.
+// After a flipped bit in the journal, one request is sent again; the other replies stay.
 func TestResumeAfterAnyFlippedBit(t *testing.T) {
 	cassette, journal := wholeRecording(t)
 	all := journalOf(journal)
@@ -154,9 +153,9 @@ func TestResumeAfterAnyFlippedBit(t *testing.T) {
 	}
 }
 
-// A journal of another run, of another configuration or of none is not taken: it is set
-// aside, as by a recording that does not resume.
-func TestResumeTakesNoOtherJournal(t *testing.T) {
+// A journal of another run or configuration, or without either, is not continued. It is
+// renamed, as by a recording that does not resume.
+func TestResumeRejectsOtherJournals(t *testing.T) {
 	cassette, journal := wholeRecording(t)
 	for name, edit := range map[string]func(*Options){
 		"another run":        func(o *Options) { o.Run = "run-2" },
@@ -186,8 +185,8 @@ func TestResumeTakesNoOtherJournal(t *testing.T) {
 	require.NotContains(t, string(cassette), "run-1")
 }
 
-// A request that differs from the journal's is sent, and what the journal has in that
-// place is not on the cassette; equal requests before and after are answered from it.
+// A request that differs from the journal's is sent, and the cassette has the new exchange in
+// its place. Equal requests before and after it are answered from the journal.
 func TestResumeWithAnotherRequest(t *testing.T) {
 	_, journal := wholeRecording(t)
 	base := &served{}
@@ -240,8 +239,8 @@ func TestOnlyJournaled(t *testing.T) {
 	require.False(t, r.Resumes())
 }
 
-// What is taken back is made again, every attempt of it, and stays in the journal for
-// one who wants to see it. A transport's failure is answered as it was.
+// Every attempt of a retracted place is made again, and stays in the journal for Recover. A
+// transport failure is answered as recorded.
 func TestRetract(t *testing.T) {
 	dir := t.TempDir()
 	failing := answer(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") })
@@ -281,8 +280,8 @@ func TestRetract(t *testing.T) {
 	require.NoError(t, r.Save())
 }
 
-// An exchange that answered in another place than it was made in, and the one that was
-// made in its own place then, are two: a further kill loses neither.
+// An exchange may answer a request in another place. A second kill must then lose neither it
+// nor the exchange that was made in its old place.
 func TestResumeAfterAnotherOrder(t *testing.T) {
 	dir, base := t.TempDir(), &served{}
 	requests{{1, "one"}, {2, "two"}, {2, "two"}}.play(t, resumable(t, dir, base, nil))
@@ -299,7 +298,7 @@ func TestResumeAfterAnotherOrder(t *testing.T) {
 	require.False(t, r.Resumes(), "the journal is gone with Save")
 }
 
-// The times of a journaled exchange are the recorded ones, for whoever observes it.
+// Observers receive the recorded times of a journaled exchange.
 func TestResumeKeepsTimes(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Unix(1, 0)
@@ -325,7 +324,7 @@ func TestResumeKeepsTimes(t *testing.T) {
 	require.Equal(t, seen[0], seen[1])
 }
 
-// journalOf are the exchanges that a resumed recording takes from a journal.
+// journalOf returns the exchanges that a resumed recording takes from a journal.
 func journalOf(data []byte) []journalRecord {
 	c := readJournal(data)
 	return c.exchanges(true)

@@ -3,20 +3,25 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Save seals what was recorded, ordered by place (see Ordered) and then as the
-// requests were begun, replaces the cassette atomically and removes the journal; nothing in other
-// modes, and nothing when nothing was recorded. A transport's failure is
-// recorded like an answer, unless the caller had given up. The old cassette and
-// the journal stay as they are when an exchange is not finished, when a
-// credential would be on the new cassette (*SecretError), or when it cannot be
-// written.
+// Save replaces the cassette atomically with the recorded exchanges, ordered by place (see
+// Ordered) and then by start, and removes the journal. It does nothing in other modes than
+// Record, or if nothing was recorded. A transport failure is recorded like a response, unless
+// the caller had cancelled the request.
+//
+// Save keeps the old cassette and the journal if an exchange is not finished, if the cassette
+// would contain a credential (*SecretError), or if writing fails.
 func (r *Recorder) Save() error {
+	if r.origin != nil {
+		return r.origin.Save()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.recordings) == 0 {
@@ -49,8 +54,21 @@ func (r *Recorder) Save() error {
 	return nil
 }
 
-// refused returns why a recording is not saved. What a credential bars from the
-// cassette may not stay in the journal either.
+// Note adds an exchange that is not sent, the last on the cassette: a text for an address that
+// no provider has. The journal does not have it, because who resumes the recording makes it again.
+func (r *Recorder) Note(address, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	const place = 1 << 20 // beyond those of all requests, see Ordered
+	t := &recording{index: len(r.recordings), place: place, number: number(place, 0), done: true}
+	t.it.Request.Method, t.it.Request.URL, t.it.Request.Body, t.it.Request.Headers = http.MethodPost, address, text, http.Header{}
+	t.it.Response.Status, t.it.Response.Code, t.it.Response.Headers = "200 OK", http.StatusOK, http.Header{}
+	t.it.Digest = canonical.Digest(http.MethodPost, address, text)
+	r.recordings = append(r.recordings, t)
+}
+
+// refused returns the reason why a recording is not saved. If the reason is a credential, it
+// also removes that exchange from the journal.
 func (r *Recorder) refused(err error) error {
 	var secret *cassette.SecretError
 	if errors.As(err, &secret) && errors.Join(r.journal.filter(r.o, r.recordings), purge(r.o)) != nil {
@@ -59,8 +77,8 @@ func (r *Recorder) refused(err error) error {
 	return err
 }
 
-// finished says why the i-th recording of the cassette cannot be saved. A cause that
-// quotes a credential is left out.
+// finished returns the reason why the i-th recording of the cassette cannot be saved, nil if it
+// can. It omits a cause that contains a credential.
 func (r *Recorder) finished(i int, k *recording) error {
 	what := fmt.Sprintf("save cassette %s: interaction %d (%s %s)", r.o.Path, i, k.it.Request.Method, k.it.Request.URL)
 	d := r.o.Secrets
@@ -71,7 +89,7 @@ func (r *Recorder) finished(i int, k *recording) error {
 	case !k.done:
 		return errors.New(what + " is not finished: its body was neither read to the end nor closed")
 	case k.err != nil && d.Find(k.err.Error()) != "":
-		return errors.New(what + " failed; the cassette on disk stays (the cause is redacted: it holds a credential)")
+		return errors.New(what + " failed; the cassette on disk stays (the cause is redacted because it contains a credential)")
 	case k.err != nil:
 		return fmt.Errorf("%s failed; the cassette on disk stays: %w", what, k.err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -19,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// canary is a credential that looks like none.
+// canary is a credential that matches no pattern.
 const canary = `pa55/w0rd+"qu\ote"~Zx81bG`
 
 func TestSaveRefusesConfiguredSecrets(t *testing.T) {
@@ -89,7 +90,7 @@ func requireSecret(t *testing.T, field, kind, request, response string, h http.H
 	requireOffDisk(t, r.o.Dir, append(h["X-Request-Id"], request, response, canary[:8])...)
 }
 
-func TestSaveRefusesWhatLooksLikeACredential(t *testing.T) {
+func TestSaveRefusesPatternsOfCredentials(t *testing.T) {
 	const tail = "Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6VcQw1"
 	cases := map[string]string{
 		"sk-" + tail: "an API key (sk-…)", "sk-ant-api03-" + tail: "an API key (sk-…)", "sk-proj-" + tail: "an API key (sk-…)",
@@ -312,7 +313,7 @@ func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
 	err := r.Save()
 	require.ErrorContains(t, err, "save cassette t/1.yaml: ")
 	require.ErrorContains(t, err, filepath.Join(r.o.Dir, "t"))
-	require.ErrorContains(t, err, "nor is there a whole journal of it: ")
+	require.ErrorContains(t, err, "its journal is incomplete, too: ")
 	require.NoError(t, os.Remove(filepath.Join(r.o.Dir, "t")))
 	require.NoError(t, r.Save(), "what was recorded is not lost")
 
@@ -322,9 +323,8 @@ func TestSaveNamesAFolderItCannotWriteTo(t *testing.T) {
 	requireOnly(t, filepath.Dir(cassetteFile(r)), "1.yaml")
 }
 
-// TestACrashDuringSaveLeavesAWholeFile simulates a crash at each moment of
-// Save: whatever is left beside it, the cassette's path holds a whole file.
-func TestACrashDuringSaveLeavesAWholeFile(t *testing.T) {
+// A crash at any moment of Save leaves a complete file at the cassette's path.
+func TestCrashDuringSaveLeavesACompleteFile(t *testing.T) {
 	r := newRecording(t, says("ok"))
 	ask(t, r, post(t, "https://api.test/", "{}"))
 	require.NoError(t, r.Save())
@@ -361,7 +361,7 @@ func TestACrashDuringSaveLeavesAWholeFile(t *testing.T) {
 	require.Equal(t, whole, now)
 }
 
-func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
+func TestSaveRefusesInvalidCassettes(t *testing.T) {
 	t.Run("request body fails", func(t *testing.T) {
 		r := newRecording(t, says("ok"))
 		req := post(t, "https://api.test/", "")
@@ -376,7 +376,7 @@ func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
 		for i := range r.recordings {
 			r.recordings[i] = &recording{done: true, it: sampled().Interactions[0]}
 		}
-		require.ErrorContains(t, r.Save(), "cassette t/1.yaml not written: 10001 interactions")
+		require.ErrorContains(t, r.Save(), fmt.Sprintf("cassette t/1.yaml not written: %d interactions", cassette.MaxInteractions+1))
 	})
 	t.Run("no HTTP status", func(t *testing.T) {
 		r := newRecording(t, answer(func(*http.Request) (*http.Response, error) {
@@ -387,7 +387,7 @@ func TestSaveRefusesWhatCouldNotBeReplayed(t *testing.T) {
 	})
 }
 
-func TestWhatIsTooBigIsNotKept(t *testing.T) {
+func TestTooLargeExchangesAreNotRecorded(t *testing.T) {
 	k := &recording{body: make([]byte, cassette.MaxBytes-1)}
 	k.addRead([]byte("ab"), 0)
 	require.ErrorContains(t, k.err, "larger than 67108864 bytes")
@@ -413,3 +413,22 @@ func TestWhatIsTooBigIsNotKept(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// A note is the last of the cassette whenever it was added, and only Save writes it.
+func TestNote(t *testing.T) {
+	r := newRecording(t, says("ok"))
+	r.Note("http://agent.invalid/record", "{}\n")
+	ask(t, r, post(t, "http://model.example/v1", `{"a":1}`))
+	journal, err := os.ReadFile(cassetteFile(r) + journalSuffix)
+	require.NoError(t, err)
+	require.NotContains(t, string(journal), "agent.invalid")
+	list := saved(t, r).index.data.Interactions
+	require.Len(t, list, 2)
+	require.Equal(t, "http://agent.invalid/record", list[1].Request.URL)
+	require.Equal(t, "{}\n", list[1].Request.Body)
+
+	r = newRecording(t, says("ok"))
+	r.o.Secrets.Add(canary)
+	r.Note("http://agent.invalid/record", canary)
+	require.ErrorAs(t, r.Save(), new(*cassette.SecretError))
+}

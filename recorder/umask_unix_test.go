@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// Cassettes, packs and folders have the permissions that the umask leaves them; a
-// journal is its owner's only.
+// Cassettes, packs and folders have the permissions that the umask allows. Only the owner can
+// read a journal.
 func TestRecordingRespectsTheUmask(t *testing.T) {
 	for _, mask := range []int{0o002, 0o022, 0o077} {
 		dir := filepath.Join(t.TempDir(), "cassettes")
@@ -45,7 +45,7 @@ func TestRecordingRespectsTheUmask(t *testing.T) {
 	}
 }
 
-// A journal that is a FIFO is refused and not waited for.
+// A journal that is a FIFO is rejected without waiting for a writer.
 func TestAJournalIsARegularFile(t *testing.T) {
 	o := Options{Mode: Record, Dir: t.TempDir(), Path: "1.yaml", Resume: true}
 	require.NoError(t, unix.Mkfifo(journalFile(o), 0o600))

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Watch says how long the exchanges of a context have taken, also while one is under
-// way; there is one at a time. The zero value is ready. Safe for concurrent use.
+// Watch adds up the time of the exchanges of a context, of which one is in flight at a time,
+// including the time of that one so far. The zero value is ready to use. It is safe for
+// concurrent use.
 type Watch struct {
 	mu    sync.Mutex
 	spent time.Duration
-	start time.Time // of the current one; zero without
+	start time.Time // of the exchange in flight; zero if there is none
 	now   func() time.Time
 }
 
 type watchKey struct{}
 
-// Watched returns a context whose exchanges w times.
+// Watched returns a context whose exchanges w measures.
 func Watched(ctx context.Context, w *Watch) context.Context {
 	return context.WithValue(ctx, watchKey{}, w)
 }
@@ -27,9 +28,9 @@ func watch(ctx context.Context) *Watch {
 	return w
 }
 
-// Spent is the Duration of the exchanges that are over, together, and of one under
-// way as much as it has taken by now: never more than its Duration will be. What a
-// replay will take is known, and counts, as soon as it is asked for.
+// Spent returns the total Duration of the ended exchanges, plus the time of the one in flight
+// so far, which never exceeds its final Duration. A replayed exchange counts in full as soon
+// as it is requested, because its Duration is known.
 func (w *Watch) Spent() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,7 +44,7 @@ func (w *Watch) since(at time.Time) time.Duration {
 	return max(0, at.Sub(w.start)).Truncate(time.Microsecond)
 }
 
-// add counts an exchange whose time is known.
+// add counts a replayed exchange.
 func (w *Watch) add(d time.Duration) {
 	if w != nil {
 		w.mu.Lock()
@@ -52,7 +53,7 @@ func (w *Watch) add(d time.Duration) {
 	}
 }
 
-// begin is called when an exchange is sent.
+// begin starts the time of an exchange.
 func (w *Watch) begin(at time.Time, now func() time.Time) {
 	if w != nil {
 		w.mu.Lock()
@@ -61,8 +62,8 @@ func (w *Watch) begin(at time.Time, now func() time.Time) {
 	}
 }
 
-// end is called when it is over, and returns the time it ended at. It reads the clock
-// itself: nobody can be told of a later time in between.
+// end stops the time of the exchange in flight and returns the time of the end. It reads the
+// clock under its lock, so that Spent cannot return more than the final Duration before.
 func (w *Watch) end(now func() time.Time) time.Time {
 	if w == nil {
 		return now()

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A watch tells at any moment no more than the exchanges turn out to have taken, and
-// in the end just that; a replay's is known at once.
+// Spent never exceeds the final Duration of the exchanges and equals it at the end. A replayed
+// exchange counts immediately.
 func TestWatch(t *testing.T) {
 	at := time.Unix(100, 0)
 	r := newRecording(t, says("one, ", "two"))

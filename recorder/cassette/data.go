@@ -23,8 +23,8 @@ import (
 // These are the bounds of a cassette. Larger ones are neither written nor read.
 const (
 	MaxBytes        = 64 << 20 // of a file, and of a body
-	MaxInteractions = 10_000
-	MaxReads        = 1 << 16 // an exchange; further reads join the last one
+	MaxInteractions = 12_000   // beyond the requests that an external agent may make
+	MaxReads        = 1 << 16  // an exchange; further reads join the last one
 )
 
 // BodyRead is one read of a response body: its size, and the time in microseconds since

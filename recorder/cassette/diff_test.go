@@ -16,8 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// shipped returns the last request of a cassette of the built-in suite: the
-// one with the longest scratchpad.
+// shipped returns the last request of a cassette of the built-in suite, which has the longest
+// scratchpad.
 func shipped(t *testing.T, name string) Request {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "goldens", "counts", "cassettes", filepath.FromSlash(name)))
@@ -27,14 +27,14 @@ func shipped(t *testing.T, name string) Request {
 	return tp.Interactions[len(tp.Interactions)-1].Raw()
 }
 
-// withTools is a request with what the built-in suite's have not.
+// withTools is a request with fields that the built-in suite's requests do not have.
 const withTools = `{"model":"m","temperature":0.1,"stream":false,"stop":null,"tools":[{"type":"function","function":{"name":"get_counts",
 "description":"one\ntwo\nthree","parameters":{"type":"object","properties":{"label":{"enum":["angry","praise"]},"odd name":{}},"required":["date","label"]}}},
 {"type":"function","function":{"name":"now"}}],"messages":[{"role":"system","content":"a\nb\nc"},{"role":"user","content":[{"type":"text","text":"hi"}]},
 {"role":"assistant","content":null,"tool_calls":[{"id":"1","function":{"name":"now","arguments":"{\"a\":1}"}}]}],
 "url":"u","status":{"body":1}}`
 
-// mutation is one change of a document and the field a diff must name.
+// mutation is one change of a document and the field that a diff must name.
 type mutation struct{ field, body string }
 
 // mutations changes, removes and adds every field of a document in turn.
@@ -88,7 +88,7 @@ func mutations(t *testing.T, root any) []mutation {
 	return all
 }
 
-func TestEveryFieldOfARequestIsNamedWhenItChanges(t *testing.T) {
+func TestDiffNamesEveryChangedField(t *testing.T) {
 	requests := map[string]Request{
 		"chat":      shipped(t, "strong/G01/1.yaml"),
 		"anthropic": shipped(t, "strong-anthropic/G16/1.yaml"),
@@ -106,7 +106,7 @@ func TestEveryFieldOfARequestIsNamedWhenItChanges(t *testing.T) {
 				for _, pair := range [][2]Request{{req, changed}, {changed, req}} {
 					lines := diffRequests(pair[0], pair[1])
 					require.NotEmpty(t, lines, m.field)
-					require.LessOrEqual(t, len(lines), 2, "one field changed: %s", m.field) // two: a member renamed inside a string of JSON
+					require.LessOrEqual(t, len(lines), 2, "one field changed: %s", m.field) // two if a member inside a string of JSON was renamed
 					for _, l := range lines {
 						rest, ok := strings.CutPrefix(l, m.field)
 						require.True(t, ok && strings.ContainsAny(rest[:1], ":[("), "%s is not named: %s", m.field, l)
@@ -119,7 +119,7 @@ func TestEveryFieldOfARequestIsNamedWhenItChanges(t *testing.T) {
 	}
 }
 
-func TestDiffSaysWhatHappened(t *testing.T) {
+func TestDiffTexts(t *testing.T) {
 	cases := []struct {
 		name, old, now string
 		want           []string
@@ -156,7 +156,7 @@ func TestDiffSaysWhatHappened(t *testing.T) {
 		diffRequests(Request{"GET", "https://a/x", ""}, Request{"PUT", "https://a/y", ""}))
 }
 
-func TestDiffsAreBoundedWhateverTheirPaths(t *testing.T) {
+func TestDiffsOfLongPathsAreBounded(t *testing.T) {
 	deep := func(leaf string) string {
 		return strings.Repeat(`{"`+strings.Repeat("é", 40)+`":`, 500) + leaf + strings.Repeat("}", 500)
 	}
@@ -197,7 +197,7 @@ func TestDiffsAreBoundedWhateverTheirPaths(t *testing.T) {
 	}
 }
 
-// Applying the hunks of two lists to the first gives the second.
+// FuzzHunks checks that applying the hunks of two lists to the first gives the second.
 func FuzzHunks(f *testing.F) {
 	f.Add("abcabba", "cbabac")
 	f.Add("", "x")
@@ -216,8 +216,8 @@ func FuzzHunks(f *testing.F) {
 	})
 }
 
-// Two bodies differ in words exactly when they differ in their digests, and the
-// words are bounded and printable, whatever the bodies are.
+// FuzzDiff checks that a diff is empty exactly if the digests are equal, and is bounded and
+// printable for all bodies.
 func FuzzDiff(f *testing.F) {
 	f.Add(withTools, strings.Replace(withTools, "angry", "sad", 1))
 	f.Add(`{"a":1,"a":2}`, `{"a":2}`)
@@ -262,7 +262,7 @@ func TestDiffIsBoundedAndKeepsSecrets(t *testing.T) {
 	}
 }
 
-func TestADigestChangeIsNeverSilent(t *testing.T) {
+func TestEveryDigestChangeHasADiff(t *testing.T) {
 	lines := diffRequests(Request{"POST", "u", `{"a":1,"a":2}`}, Request{"POST", "u", `{"a":2}`})
 	require.Equal(t, []string{`body: "{\"a\":1,\"a\":2}" → "{\"a\":2}"`}, lines)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the tests that replay a pack share with those of its format.
+// These names are shared with the tests that replay a pack.
 var (
 	Talks = talks
 	Floor = floor

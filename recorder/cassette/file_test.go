@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// sample returns a tape as two exchanges with a model leave it.
+// sample returns the data of two exchanges with a model.
 func sample() *Data {
 	t := &Data{Header: Header{
 		Suite: "counts", Task: "week", Candidate: "contract: \"mini\" #1", Trial: 2, Provider: "openai", Model: "gpt-5.1-mini",
@@ -51,8 +51,8 @@ func load1(data []byte, f File) (*Data, error) {
 	return Load(f)
 }
 
-// requireSame holds two tapes against each other but for what is not in the
-// file: forms, the file's digest, and nil or empty.
+// requireSame compares two cassettes without what is not in the file: forms, the file's digest,
+// and whether a value is nil or empty.
 func requireSame(t testing.TB, want, got *Data) {
 	t.Helper()
 	require.Equal(t, want.Header, got.Header)
@@ -69,7 +69,7 @@ func requireSame(t testing.TB, want, got *Data) {
 	}
 }
 
-func TestTheFileLooksLikeThis(t *testing.T) {
+func TestFileFormat(t *testing.T) {
 	got := string(Encode(sample()))
 	golden, err := os.ReadFile(filepath.Join("testdata", "sample.yaml"))
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestBothReadersReadWhatIsWritten(t *testing.T) {
 	requireSame(t, sample(), slow)
 }
 
-// pieces are what is hard on YAML.
+// pieces are texts that are difficult to represent in YAML.
 var pieces = []string{
 	" ", "  ", "\t", "\n", "\n\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff", "\ufffd", "\u00a0", "\u007f",
 	"\x00", "\x1b", "\x80", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\U0010ffff", "\U0001f600", "é", "#", "# c", ": ", "- ", "? ", "---", "...", "|", ">",
@@ -180,7 +180,7 @@ func TestEveryTextComesBackUnchanged(t *testing.T) {
 	}
 }
 
-func TestGoVCRReadsOurFile(t *testing.T) {
+func TestGoVCRReadsTheFile(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
 	name := filepath.Join(t.TempDir(), "c")
 	for range 200 {
@@ -206,7 +206,7 @@ func TestGoVCRReadsOurFile(t *testing.T) {
 	}
 }
 
-func TestEveryCutIsRefused(t *testing.T) {
+func TestTruncatedFilesAreRejected(t *testing.T) {
 	data := Encode(sample())
 	for _, allow := range []bool{false, true} {
 		for n := range data {
@@ -218,7 +218,7 @@ func TestEveryCutIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryFlippedBitIsRefused(t *testing.T) {
+func TestFlippedBitsAreRejected(t *testing.T) {
 	data := Encode(sample())
 	for at := range data {
 		for bit := range 8 {
@@ -228,7 +228,7 @@ func TestEveryFlippedBitIsRefused(t *testing.T) {
 			requireCorrupt(t, err, "byte %d bit %d", at, bit)
 		}
 	}
-	for at := len(data) - checksum.Size; at < len(data); at++ { // the seal itself, every bit
+	for at := len(data) - checksum.Size; at < len(data); at++ { // every bit of the seal
 		for bit := range 8 {
 			flipped := bytes.Clone(data)
 			flipped[at] ^= 1 << bit
@@ -248,10 +248,10 @@ func requireCorrupt(t testing.TB, err error, format string, args ...any) {
 	require.Contains(t, err.Error(), "a/b.yaml")
 }
 
-// sealed seals content as it is.
+// sealed adds a seal to unchanged content.
 func sealed(content string) []byte { return checksum.Append([]byte(content)) }
 
-func TestWhatIsNoCassetteIsRefused(t *testing.T) {
+func TestOtherFilesAreRejected(t *testing.T) {
 	whole := string(Encode(sample()))
 	whole = whole[:len(whole)-checksum.Size]
 	swap := func(old, new string) []byte {
@@ -287,7 +287,7 @@ func TestWhatIsNoCassetteIsRefused(t *testing.T) {
 		"no digest":         {swap(sample().Interactions[0].Digest, "12"), "no request digest"},
 		"no method":         {swap(`method: "POST"`, `method: ""`), "no request method or url"},
 		"key twice":         {swap("    code: 200\n", "    code: 200\n    code: 200\n"), "not a cassette"},
-		"too many":          {sealed("version: 1\ninteractions:\n" + strings.Repeat("- {}\n", MaxInteractions+1)), "10001 interactions, at most 10000"},
+		"too many":          {sealed("version: 1\ninteractions:\n" + strings.Repeat("- {}\n", MaxInteractions+1)), "12001 interactions, at most 12000"},
 		"too deep":          {sealed("a: " + strings.Repeat("[", 20_000) + "\n"), "not YAML"},
 	}
 	for name, c := range cases {
@@ -300,7 +300,7 @@ func TestWhatIsNoCassetteIsRefused(t *testing.T) {
 	}
 }
 
-func TestAMissingCassetteSaysHowToRecordIt(t *testing.T) {
+func TestMissingCassetteErrorHasTheCommand(t *testing.T) {
 	_, err := Load(File{FS: fstest.MapFS{}, Path: "a/b.yaml", Command: "cupel run --mode record --task a"})
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
@@ -308,11 +308,11 @@ func TestAMissingCassetteSaysHowToRecordIt(t *testing.T) {
 	require.EqualError(t, &MissingError{Path: "a"}, "no cassette a")
 }
 
-func TestAHugeFileIsNotRead(t *testing.T) {
+func TestTooLargeFilesAreNotRead(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "big.yaml"))
 	require.NoError(t, err)
-	require.NoError(t, f.Truncate(MaxBytes+1)) // sparse: takes no room
+	require.NoError(t, f.Truncate(MaxBytes+1)) // a sparse file, which takes no disk space
 	require.NoError(t, f.Close())
 	_, err = Load(File{Dir: dir, Path: "big.yaml"})
 	var corrupt *CorruptError
@@ -320,8 +320,8 @@ func TestAHugeFileIsNotRead(t *testing.T) {
 	require.Equal(t, "larger than 67108864 bytes", corrupt.Reason)
 }
 
-// FuzzLoad: no file makes the reader panic, and where the fast reader reads a
-// file, the YAML reader reads the same.
+// FuzzLoad checks that no file makes the reader panic, and that the YAML reader agrees with the
+// fast one about every file that the fast one reads.
 func FuzzLoad(f *testing.F) {
 	f.Add(string(Encode(sample())), true)
 	f.Add(string(goVCR(f)), false)

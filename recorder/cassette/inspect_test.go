@@ -17,7 +17,7 @@ import (
 
 const canaryKey = "sk-proj-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6Vc"
 
-// inspected reads a tape as a file.
+// inspected writes and reads a cassette.
 func inspected(t *testing.T, tp *Data) *Contents {
 	t.Helper()
 	c, err := Inspect(File{FS: fstest.MapFS{"a/b.yaml": &fstest.MapFile{Data: Encode(tp)}}, Path: "a/b.yaml"})
@@ -94,7 +94,7 @@ func TestDiffOfCassettes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			changed := sample()
 			c.change(changed)
-			for i := range changed.Interactions { // what was written fits together
+			for i := range changed.Interactions { // keep the file consistent
 				it := &changed.Interactions[i]
 				it.Digest = canonical.Digest(it.Request.Method, it.Request.URL, it.Request.Body)
 				if readBytes(it.Reads) != len(it.Response.Body) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-func TestBodiesReadWellInAReview(t *testing.T) {
+func TestBodiesAreReadable(t *testing.T) {
 	cases := map[string]struct{ body, want string }{
 		"json":            {`{"a":"b\nc"}`, "|-\n      {\"a\":\"b\\nc\"}\n"},
 		"events":          {"data: 1\n\ndata: 2\n\n", "|+\n      data: 1\n\n      data: 2\n\n"},
@@ -35,9 +35,9 @@ func TestBodiesReadWellInAReview(t *testing.T) {
 	}
 }
 
-// What encode would never write is left to the YAML reader, even where the
-// meaning looks plain.
-func TestTheFastReaderTakesNothingElse(t *testing.T) {
+// The fast reader leaves everything that encode does not write to the YAML reader, even if the
+// meaning is clear.
+func TestFastReaderReadsOnlyItsFormat(t *testing.T) {
 	bodies := []string{
 		"x\n", "'x'\n", "|\n", "|-\n\n", "|\n      x", "|\n     x\n", "|\n      x\n\n", "|-\n      x\n\n", "|\n       x\n", "|\n\n      x\n",
 		"|3\n         x\n", "|2+\n\n\n", ">\n      x\n", "| \n      x\n", "|-2\n      x\n", "|\n      x\n      \n", "|\n      \tx\n",
@@ -75,8 +75,8 @@ func TestTheFastReaderTakesNothingElse(t *testing.T) {
 	require.False(t, ok)
 }
 
-// The eight-at-a-time way and the one-at-a-time way agree about every byte at
-// every place.
+// The check of eight bytes at a time agrees with the check of single bytes, for every byte at
+// every position.
 func TestPrintableEightAtATime(t *testing.T) {
 	for c := range 256 {
 		for at := range 8 {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One folder has one writer, what killed ones left is swept, and a folder that nothing
-// was written to is gone again.
+// A folder has one writer. Lock removes the temporary files of killed ones, and unlocking removes
+// a folder that stayed empty.
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "suite", "cassettes")
 	unlock, err := Lock(dir)

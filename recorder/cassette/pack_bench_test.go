@@ -29,8 +29,8 @@ func prose(rng *rand.Rand, words []string, n int) string {
 	return b.String()[:n]
 }
 
-// talks are n cassettes of 6 exchanges of one candidate: bodies of 4 KB, of
-// which the prompt's first half is the same everywhere.
+// talks returns n cassettes of 6 exchanges of one candidate, with bodies of 4 KB. The first half
+// of the prompt is the same in all of them.
 func talks(n int) fstest.MapFS {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := make([]string, 3000)
@@ -90,7 +90,7 @@ func asJSON(b *testing.B, pack *Pack) map[string][]byte {
 	return texts
 }
 
-// floor is the least that a replay of each cassette of a pack could do.
+// floor does the least work that a replay of each cassette of a pack needs.
 func floor(b *testing.B, pack *Pack) func(name string) {
 	texts := asJSON(b, pack)
 	return func(name string) {
@@ -105,8 +105,8 @@ func floor(b *testing.B, pack *Pack) func(name string) {
 	}
 }
 
-// BenchmarkLoadPack opens the cassettes of the built-in suite one by one, to be
-// compared with BenchmarkLoad. Floor: reading and inflating the blocks.
+// BenchmarkLoadPack opens the cassettes of the built-in suite one by one; compare it with
+// BenchmarkLoad. The target is reading and decompressing the blocks.
 func BenchmarkLoadPack(b *testing.B) {
 	names, err := cassettesIn(packable())
 	require.NoError(b, err)
@@ -155,7 +155,7 @@ func prompt(n, size int) string {
 		strings.Repeat("word\\n ", size/7), n)
 }
 
-// asked is an exchange whose request has about size bytes.
+// asked returns an exchange whose request has about size bytes.
 func asked(n, size int, reply string) Interaction {
 	it := Interaction{}
 	it.Request.Method, it.Request.URL, it.Request.Body = "POST", "https://api.test/v1/chat", prompt(n, size)
@@ -164,9 +164,9 @@ func asked(n, size int, reply string) Interaction {
 	return it
 }
 
-// BenchmarkScanOfARecording is the share of Save that looks for credentials: about
-// a quarter on a file system in memory, which makes it 5 % of recording an episode
-// from a server without latency. Floor: reading the YAML back, which Save does too.
+// BenchmarkScanOfARecording measures the part of Save that searches for credentials. It takes
+// about a quarter of Save on a file system in memory, and 5 % of recording an episode from a
+// server without latency. The target is reading the YAML back, which Save also does.
 func BenchmarkScanOfARecording(b *testing.B) {
 	t := &Data{Header: Header{Task: "t"}}
 	for i := range 8 {

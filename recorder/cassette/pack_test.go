@@ -21,10 +21,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// packable are the cassettes of the built-in suite.
+// packable returns the cassettes of the built-in suite.
 func packable() fs.FS { return os.DirFS(filepath.Join("..", "..", "goldens", "counts", "cassettes")) }
 
-// rich are cassettes with everything a cassette can hold.
+// rich returns cassettes that use every field.
 func rich(t testing.TB) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{"README.md": {Data: []byte("no cassette")}, "a/.x.yaml": {Data: []byte("left behind")}}
@@ -65,7 +65,7 @@ func openedPack(t testing.TB, path string) *Pack {
 	return p
 }
 
-func TestPackGivesBackWhatWasPacked(t *testing.T) {
+func TestPackRoundTrip(t *testing.T) {
 	for name, files := range map[string]fs.FS{"shipped": packable(), "rich": rich(t)} {
 		t.Run(name, func(t *testing.T) {
 			path, sum := packed(t, files)
@@ -90,7 +90,7 @@ func TestPackGivesBackWhatWasPacked(t *testing.T) {
 				require.NoError(t, err)
 				fromPack, err := Load(File{FS: p, Path: name})
 				require.NoError(t, err)
-				for i := range fromYAML.Interactions { // replay does not look at them
+				for i := range fromYAML.Interactions { // replay does not use them
 					fromYAML.Interactions[i].Request.Headers = nil
 				}
 				require.Equal(t, fromYAML, fromPack, "the recorded, digest and header included")
@@ -129,7 +129,7 @@ func TestPackIsAFileSystem(t *testing.T) {
 
 func first(path string, _ Packed) string { return path }
 
-// The order of a walk is the file system's affair.
+// The bytes of a pack do not depend on the order in which the file system lists files.
 type shuffled struct{ fs.FS }
 
 func (s shuffled) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -152,7 +152,7 @@ func TestPackIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestPackServesManyAtOnce(t *testing.T) {
+func TestPackIsSafeForConcurrentUse(t *testing.T) {
 	p := openedPack(t, first(packed(t, rich(t))))
 	var wg sync.WaitGroup
 	for range 8 {
@@ -164,7 +164,7 @@ func TestPackServesManyAtOnce(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 						return
 					}
-					got.Header.Digests["prompt"] = "mine" // the reader's own
+					got.Header.Digests["prompt"] = "mine" // a copy of this reader
 				}
 			}
 		})
@@ -244,14 +244,14 @@ func TestPackRefusesForeignFiles(t *testing.T) {
 	require.ErrorContains(t, err, "open pack x.pack: its file system cannot read at an offset")
 }
 
-// noReaderAt holds a pack in a file that is read from its start only.
+// noReaderAt has a file that can only be read from its start.
 type noReaderAt struct{ data []byte }
 
 func (n noReaderAt) Open(string) (fs.File, error) {
 	return struct{ fs.File }{packFile{bytes.NewReader(n.data), "x.pack"}}, nil
 }
 
-// forged is a pack whose checksums hold and whose content is as given.
+// forged returns a pack with the given content and valid checksums.
 func forged(t *testing.T, edit func(e *packEntry, content *[]byte)) []byte {
 	t.Helper()
 	var w packWriter
@@ -349,7 +349,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// What the reader of a block accepts is what the writer would have written.
+// FuzzPackTape checks that the reader of a block accepts only what the writer writes.
 func FuzzPackTape(f *testing.F) {
 	var w packWriter
 	w.data(sample())
@@ -367,7 +367,7 @@ func FuzzPackTape(f *testing.F) {
 	})
 }
 
-// An index can be forged with its checksum: its reader must stand alone.
+// FuzzPackIndex reads indexes without checking their checksum, because that can be forged.
 func FuzzPackIndex(f *testing.F) {
 	h := sample().Header
 	f.Add(encodeIndex([]packEntry{{path: "a/1", header: h, length: 2}, {path: "a/2", header: h, length: 3}}), int64(len(packMagic)+5))

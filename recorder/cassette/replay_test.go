@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// bodies are the bodies of the requests of a cassette of Talks.
+// bodies returns the bodies of the requests of a cassette of Talks.
 func bodies(t testing.TB, files fs.FS, name string) (list []string) {
 	t.Helper()
 	data, err := cassette.Load(cassette.File{FS: files, Path: name})
@@ -26,7 +26,7 @@ func bodies(t testing.TB, files fs.FS, name string) (list []string) {
 	return list
 }
 
-// replay opens a cassette and asks for all that it holds. It returns the number of reads.
+// replay opens a cassette, makes all its requests and returns the number of reads.
 func replay(t testing.TB, files fs.FS, name string, bodies []string, p []byte) (reads int) {
 	r, err := recorder.New(recorder.Options{FS: files, Path: name})
 	if err != nil {
@@ -60,9 +60,10 @@ func TestPackReplays(t *testing.T) {
 	require.Equal(t, &cassette.MissingError{Path: "t/2.yaml", Command: "record it"}, err)
 }
 
-// BenchmarkReplayPack replays 1,000 cassettes of 6 exchanges, one after the
-// other, from a pack and from YAML files. Floor, measured beside them: the same blocks read from the pack, checked and inflated, and the same cassettes
-// decoded by encoding/json. From a pack a replay is to stay within 3 times that.
+// BenchmarkReplayPack replays 1,000 cassettes of 6 exchanges, one after the other, from a pack and
+// from YAML files. It also measures a lower bound: reading, verifying and decompressing the same
+// blocks, and decoding the same cassettes with encoding/json. The target for a pack is 3 times
+// that.
 func BenchmarkReplayPack(b *testing.B) {
 	files := cassette.Talks(1000)
 	dir := b.TempDir()

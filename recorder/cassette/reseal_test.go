@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// goVCR is a cassette as go-vcr v2 writes it.
+// goVCR is a cassette in the format of go-vcr v2.
 func goVCR(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "go-vcr-1.yaml"))
@@ -21,7 +21,7 @@ func goVCR(t testing.TB) []byte {
 	return data
 }
 
-func TestSealTakesAnEditedCassette(t *testing.T) {
+func TestSealAcceptsAnEditedCassette(t *testing.T) {
 	edited := strings.Replace(string(Encode(sample())), `"content":"hi"`, `"content":"ho"`, 1)
 	edited = strings.Replace(edited, `{"choices":[]}`, `{"choices":[1]}`, 1)
 	_, err := load1([]byte(edited), File{})

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
@@ -24,7 +23,7 @@ func Seal(f File, t *Data) ([]byte, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("cassette %s not written: larger than %d bytes", f.Path, MaxBytes)
 	}
-	back, err := readYAML(data[:len(data)-checksum.Size], true)
+	back, err := Decode(data, false)
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s not written: it would not read back: %w", f.Path, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// TestNoFalseAlarmInShippedCassettes looks for credentials in every cassette of
-// the built-in suite and in its texts: there are none.
+// TestNoFalseAlarmInShippedCassettes searches every cassette and text of the built-in suite for
+// credentials, and must find none.
 func TestNoFalseAlarmInShippedCassettes(t *testing.T) {
 	s := secrets.New("canary-0123456789", "a+second/one==")
 	files := 0

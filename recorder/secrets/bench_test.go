@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkFind looks through a request of 10 KB and a streamed reply of 10 KB,
-// knowing eight credentials. Floor: the time of bytes.Contains for every form of
-// every credential, on the text as it stands only.
+// BenchmarkFind searches a request of 10 KB and a streamed reply of 10 KB for eight known
+// credentials. The target is the time of bytes.Contains for every form of every credential, in
+// the plain text only.
 func BenchmarkFind(b *testing.B) {
 	var values []string
 	for i := range 8 {

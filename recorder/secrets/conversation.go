@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// maxTail is how much of what was said before is joined with what is said next, in
-// bytes: a longer credential is not found where it is split over two exchanges.
+// maxTail is the number of bytes of an earlier response that are joined with the next one. A
+// longer credential is not found if it is split over two exchanges.
 const maxTail = 1 << 10
 
-// Conversation are the ends of what the responses so far said, by where it stands in them.
-// A model that says one half of a credential in one turn and the other half in the
-// next has said it.
+// Conversation has the ends of the texts of earlier responses, by the path of the text in a
+// response. They are needed because a model may output one half of a credential in one turn and
+// the other half in the next.
 type Conversation map[string]string
 
-// Find reports whether a response completes a known credential, and remembers its ends.
+// Find returns the kind of a known credential that a response completes, "" if it completes
+// none, and stores the ends of its texts.
 func (t Conversation) Find(s *Finder, h http.Header, body string) (kind string) {
 	n := s.current()
 	if n.forms.head == 0 {
 		return ""
 	}
 	body, _ = unpacked(h, body)
-	spokenTexts(body, func(place, text string) {
+	outputTexts(body, func(place, text string) {
 		tail := t[place]
-		if tail != "" && n.knownBeneath(tail+text[:min(len(text), maxTail)]) {
+		if tail != "" && n.containsEscaped(tail+text[:min(len(text), maxTail)]) {
 			kind = configured
 		}
 		tail += text[max(0, len(text)-maxTail):]
@@ -32,18 +33,18 @@ func (t Conversation) Find(s *Finder, h http.Header, body string) (kind string) 
 	return kind
 }
 
-// spokenTexts calls f with what a body says in each place, the strings of JSON within a
-// string included: a contract turn is a JSON object in a message.
-func spokenTexts(body string, f func(place, text string)) {
+// outputTexts calls f with the text at each path of a body. It includes the strings of JSON
+// within a string, because a contract turn is a JSON object in a message.
+func outputTexts(body string, f func(place, text string)) {
 	j, loose := joined(body)
 	if len(j.order) == 0 && loose == "" {
-		loose = body // no events at all
+		loose = body // there are no events
 	}
 	if loose != "" {
 		f("", loose)
 	}
 	for _, p := range j.order {
-		if p.among != nil {
+		if p.parent != nil {
 			continue
 		}
 		f(p.key, string(p.text))
@@ -52,15 +53,15 @@ func spokenTexts(body string, f func(place, text string)) {
 			continue
 		}
 		for _, q := range in.order {
-			if q.among == nil {
+			if q.parent == nil {
 				f(p.key+"\x00"+q.key, string(q.text))
 			}
 		}
 	}
 }
 
-// knownBeneath reports whether a known credential is in s or beneath its escapes.
-func (n *knownSecrets) knownBeneath(s string) (found bool) {
+// containsEscaped reports whether s contains a known credential, also within escapes.
+func (n *knownSecrets) containsEscaped(s string) (found bool) {
 	views(s, func(s string, _ view) bool {
 		found = n.known(s)
 		return !found

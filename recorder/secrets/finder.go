@@ -1,7 +1,7 @@
-// Package secrets finds credentials in text and replaces them: those it was given or has
-// seen in requests, in every encoding they are likely to appear in, and whatever looks
-// like the credential of a known provider. Every search takes time in proportion to the
-// text, however hostile that is.
+// Package secrets finds credentials in text and replaces them. It finds those that are
+// configured or were seen in requests, in every encoding in which they are likely to appear, and
+// texts that match the pattern of a known provider's credentials. Every search takes time in
+// proportion to the text, also for hostile texts.
 package secrets
 
 import (
@@ -12,21 +12,20 @@ import (
 	"sync/atomic"
 )
 
-// minSecret is the length in bytes below which a value is not a credential but a
-// placeholder, such as "k", "EMPTY" or "ollama": it is a part of ordinary words, so
-// looking for it would take texts apart.
+// minSecret is the length in bytes below which a value is a placeholder and not a credential,
+// such as "k", "EMPTY" or "ollama". Replacing those would damage ordinary words that contain
+// them.
 const minSecret = 8
 
-// Hidden stands where a credential was.
+// Hidden replaces a credential.
 const Hidden = "[secret]"
 
-// configured is the kind of a credential that Secrets was given.
+// configured is the kind of a credential that was passed to New or Add.
 const configured = "a configured secret"
 
-// Finder finds credentials in text: those it was given, as they stand or in
-// the encodings they are likely to appear in, and whatever looks like one. A
-// run has one, shared by everything that writes. Safe for concurrent use; a nil
-// *Secrets knows the looks only.
+// Finder finds credentials in text: the known ones, plain or encoded, and those that match a
+// pattern. A run has one, which everything that writes shares. It is safe for concurrent use. A
+// nil *Finder only matches patterns.
 type Finder struct {
 	known atomic.Pointer[knownSecrets] // replaced as a whole
 
@@ -34,16 +33,17 @@ type Finder struct {
 	tally map[Redaction]int
 }
 
-// Redaction says where Redact found what, and how often: never the credential.
+// Redaction counts the credentials of one kind that Redact found in one field. It does not
+// contain them.
 type Redaction struct {
-	// Field is where the text belongs, Kind what was found in it, such as "a
-	// configured secret".
+	// Field is the caller's name of the text, Kind the kind of credential, such as "a configured
+	// secret".
 	Field, Kind string
-	// Count is the number of texts.
+	// Count is the number of texts with such a credential.
 	Count int
 }
 
-// New returns Secrets that know the values; see Add.
+// New returns a Finder that knows the values; see Add.
 func New(values ...string) *Finder {
 	s := &Finder{tally: map[Redaction]int{}}
 	s.known.Store(newKnownSecrets(nil))
@@ -51,8 +51,7 @@ func New(values ...string) *Finder {
 	return s
 }
 
-// Add makes further credentials known. A value shorter than 8 bytes is taken for a
-// placeholder and left out.
+// Add adds known credentials. It ignores values shorter than 8 bytes, which are placeholders.
 func (s *Finder) Add(values ...string) {
 	fresh := func(v string) bool { return len(v) >= minSecret && !s.known.Load().values[v] }
 	if !slices.ContainsFunc(values, fresh) {
@@ -69,14 +68,14 @@ func (s *Finder) Add(values ...string) {
 	s.known.Store(newKnownSecrets(all))
 }
 
-// Find says what kind of credential text holds, "" for none. It finds credentials
-// as they stand, in upper or lower case, spaced out, in base64, base32 and hex,
-// percent-encoded, as HTML or JSON escapes, also several times over.
+// Find returns the kind of a credential in text, "" if there is none. It finds credentials in any
+// case, with spaces between characters, in base64, base32 and hex, percent-encoded, and as HTML
+// or JSON escapes, also nested.
 func (s *Finder) Find(text string) string {
 	return s.current().unredacted(text)
 }
 
-// Known returns the number of credentials that s was given or learned. It only grows.
+// Known returns the number of known credentials, which never decreases.
 func (s *Finder) Known() int { return len(s.current().values) }
 
 func (s *Finder) current() *knownSecrets {
@@ -88,7 +87,7 @@ func (s *Finder) current() *knownSecrets {
 
 var noneKnown = sync.OnceValue(func() *knownSecrets { return newKnownSecrets(nil) })
 
-// Redactions returns what Redact has found so far, by field and kind.
+// Redactions returns what Redact has found so far, sorted by field and kind.
 func (s *Finder) Redactions() []Redaction {
 	if s == nil {
 		return nil

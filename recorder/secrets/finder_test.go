@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// An encoder wraps a text in an encoding, with something before and after it.
+// encoder encodes a text with other text before and after it.
 type encoder struct {
 	name string
 	wrap func(before, s, after string) string
@@ -79,7 +79,7 @@ var encoders = []encoder{
 	{"pieces in lines", func(a, s, b string) string { return a + s[:4] + "\r\n  " + s[4:] + b }},
 }
 
-// spaced puts something between all letters.
+// spaced puts a separator between all letters.
 func spaced(by string) func(before, s, after string) string {
 	return func(a, s, b string) string { return a + strings.Join(strings.Split(s, ""), by) + b }
 }
@@ -92,8 +92,7 @@ func mixedCase(s string) string {
 	return string(b)
 }
 
-// withLetters returns what is found spaced out, too: a secret with enough letters
-// and digits.
+// withLetters returns a secret with enough letters and digits to be found with separators.
 func withLetters(secret string) bool { return len(squeeze(nil, secret)) >= minSecret }
 
 func everyByte(form, s string) string {
@@ -112,7 +111,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// lowerHex makes the digits of percent escapes small.
+// lowerHex writes the digits of percent escapes in lower case.
 func lowerHex(s string) string {
 	b := []byte(s)
 	for i := 0; i+2 < len(b); i++ {
@@ -128,13 +127,12 @@ func noise(rng *rand.Rand, n int) string {
 	for i := range b {
 		b[i] = byte(' ' + rng.Intn(95))
 	}
-	return strings.TrimRight(string(b), `\`) // it would change the meaning of an escape after it
+	return strings.TrimRight(string(b), `\`) // it would change the meaning of a following escape
 }
 
-// TestARandomSecretIsFoundInAnyWrapping wraps random secrets in random layers;
-// whatever the neighbours and the alignment, they are found, and gone once
-// redacted.
-func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
+// Random secrets in random layers of encodings are found and redacted, whatever their
+// surroundings and alignment.
+func TestSecretsAreFoundInAnyEncoding(t *testing.T) {
 	for _, e := range encoders {
 		t.Run(e.name, func(t *testing.T) {
 			rng := rand.New(rand.NewSource(7))
@@ -144,7 +142,7 @@ func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
 					secret = noise(rng, 40)
 				}
 				if e.name == "pieces in lines" {
-					secret = strings.Join(strings.Fields(secret), "") // its own spaces would be lost
+					secret = strings.Join(strings.Fields(secret), "") // its spaces would be lost
 				}
 				text := e.wrap(noise(rng, 9), secret, noise(rng, 9))
 				for range rng.Intn(3) {
@@ -161,14 +159,14 @@ func TestARandomSecretIsFoundInAnyWrapping(t *testing.T) {
 	}
 }
 
-// FuzzSecretIsFound looks for a secret in any encoding and surroundings, and for
-// another that is not there.
+// FuzzSecretIsFound searches for a secret in any encoding and surroundings, and for another one
+// that is absent.
 func FuzzSecretIsFound(f *testing.F) {
 	f.Add("pa55/w0rd+\"qu\\ote\"", "before ", " after", uint8(3))
 	f.Add("canary-0123456789", "%", "4", uint8(8))
 	f.Add("ends in \\", "\\", "\"", uint8(13))
 	f.Fuzz(func(t *testing.T, secret, before, after string, kind uint8) {
-		secret = strings.Map(func(r rune) rune { return '!' + r%('~'-'!'+1) }, strings.ToValidUTF8(secret, "")) // what may be in a header
+		secret = strings.Map(func(r rune) rune { return '!' + r%('~'-'!'+1) }, strings.ToValidUTF8(secret, "")) // as allowed in a header
 		if len(secret) < minSecret || len(secret)+len(before)+len(after) > 4<<10 {
 			t.Skip()
 		}
@@ -191,8 +189,8 @@ func FuzzSecretIsFound(f *testing.F) {
 	})
 }
 
-// TestPlainTextIsNoSecret scans random text, of which nothing must be found.
-func TestPlainTextIsNoSecret(t *testing.T) {
+// Find returns nothing for random text.
+func TestPlainTextIsNotASecret(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
 	s := New("canary-0123456789", "another+one/to\\find")
 	for range 200 {
@@ -233,9 +231,9 @@ func TestRedact(t *testing.T) {
 	require.Empty(t, none.Redactions())
 }
 
-// Nothing is looked for in the word that stands for a credential, in one call or
-// over several; of credentials that overlap nothing stays.
-func TestRedactionLeavesItsOwnWordAlone(t *testing.T) {
+// Redact does not search Hidden, in one call or several, and removes overlapping credentials
+// completely.
+func TestRedactDoesNotSearchHidden(t *testing.T) {
 	for name, c := range map[string]struct {
 		secrets    []string
 		text, want string
@@ -258,7 +256,7 @@ func TestRedactionLeavesItsOwnWordAlone(t *testing.T) {
 	}
 }
 
-func TestSecretsAreAddedWhileOthersLook(t *testing.T) {
+func TestAddDuringFind(t *testing.T) {
 	s := New()
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -277,9 +275,9 @@ func TestSecretsAreAddedWhileOthersLook(t *testing.T) {
 	require.Equal(t, []Redaction{{"f", configured, 400}}, s.Redactions())
 }
 
-func TestBase64FormsAreWhatEncodersWrite(t *testing.T) {
-	// "secret:1" with 0, 1 and 2 bytes before it and any after: by hand from
-	// `printf 'xsecret:1' | base64` and so on, without the letters that change.
+func TestBase64Forms(t *testing.T) {
+	// "secret:1" after 0, 1 and 2 other bytes, from `printf 'xsecret:1' | base64` and so on,
+	// without the letters that depend on the neighbours.
 	require.Equal(t, []string{"c2VjcmV0OjE"[:10], "c2VjcmV0OjE"[:10]}, base64Forms("secret:1")[:2])
 	require.Contains(t, base64.StdEncoding.EncodeToString([]byte("xsecret:1")), base64Forms("secret:1")[2])
 	require.Contains(t, base64.StdEncoding.EncodeToString([]byte("xysecret:1")), base64Forms("secret:1")[4])
@@ -288,7 +286,7 @@ func TestBase64FormsAreWhatEncodersWrite(t *testing.T) {
 	}
 }
 
-func TestBase32FormsAreWhatEncodersWrite(t *testing.T) {
+func TestBase32Forms(t *testing.T) {
 	for _, of := range []*base32.Encoding{base32.StdEncoding, base32.HexEncoding} {
 		for shift := range 10 {
 			code, found := of.EncodeToString([]byte("0123456789"[:shift]+"secret:1xyz")), 0
@@ -303,8 +301,8 @@ func TestBase32FormsAreWhatEncodersWrite(t *testing.T) {
 	}
 }
 
-// What looks like a credential is seen in base32, too.
-func TestLooksAreSeenInCode(t *testing.T) {
+// Patterns are also found in base32.
+func TestPatternsAreFoundInBase32(t *testing.T) {
 	const text = `{"a": "sk-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm"}`
 	for name, code := range map[string]string{
 		"base64":      base64.StdEncoding.EncodeToString([]byte(text)),
@@ -320,7 +318,7 @@ func TestLooksAreSeenInCode(t *testing.T) {
 	}
 }
 
-// TestCodedRunsAreAllRuns compares with the plain way to look.
+// TestCodedRunsAreAllRuns compares with a simple search.
 func TestCodedRunsAreAllRuns(t *testing.T) {
 	rng := rand.New(rand.NewSource(9))
 	for range 2000 {
@@ -358,7 +356,7 @@ func TestUnescaping(t *testing.T) {
 	}
 }
 
-// TestFinderAgreesWithIndex compares with the plain way to look.
+// TestFinderAgreesWithIndex compares with a simple search.
 func TestFinderAgreesWithIndex(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	text := func(n int) string {
@@ -395,7 +393,7 @@ func TestFinderAgreesWithIndex(t *testing.T) {
 	}
 }
 
-// TestHostileTextTakesLinearTime looks through the worst that a model could say.
+// TestHostileTextTakesLinearTime searches the texts that take longest.
 func TestHostileTextTakesLinearTime(t *testing.T) {
 	s := New("canary-0123456789")
 	deep := `%25\\\\\\\\+&amp; ` + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(`%25\\\\\\\\+&amp; `, 40))) + " "

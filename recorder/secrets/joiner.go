@@ -6,36 +6,35 @@ import (
 	"strings"
 )
 
-// maxJSONDepth bounds how deep events are looked into.
+// maxJSONDepth bounds the nesting of events.
 const maxJSONDepth = 64
 
-// streamJoiner collects the strings of JSON events by where they stand. It takes what
-// is nearly JSON, too: a stream may be broken, and some end in [DONE]. A decoder of
-// jsontext refuses both, and takes more than three times as long.
+// streamJoiner joins the strings of JSON events by their paths. It also accepts invalid JSON,
+// because a stream may be truncated, and some end in [DONE]. A decoder of jsontext rejects both
+// and takes more than three times as long.
 type streamJoiner struct {
 	at    map[string]*fieldText
 	order []*fieldText
 
 	s     string // the event
-	i     int    // how much of it is read
-	inner bool   // it was in base64
+	i     int    // offset of the next byte
+	inner bool   // it was encoded in base64
 	path  []byte
-	// exact are the places in lists and the values of members named index, on the
-	// way to where path leads.
+	// exact has the indexes of lists and the values of members named index along path.
 	exact []byte
 	key   []byte
 }
 
-// fieldText holds the strings of one field, joined. Those of an exact field are among
-// those of its path.
+// fieldText has the joined strings of one field. The strings of an exact field are also part of
+// those of its path, which is its parent.
 type fieldText struct {
-	key   string
-	text  []byte
-	n     int
-	among *fieldText
+	key    string
+	text   []byte
+	n      int
+	parent *fieldText
 }
 
-// event takes the strings of a JSON object or array, and says how long it is.
+// event adds the strings of a JSON object or array and returns the length of that.
 func (j *streamJoiner) event(s string) (n int, ok bool) {
 	if s == "" || s[0] != '{' && s[0] != '[' {
 		return 0, false
@@ -115,7 +114,7 @@ func (j *streamJoiner) space() {
 	}
 }
 
-// next reads c if it comes next.
+// next reads c if that is the next byte.
 func (j *streamJoiner) next(c byte) bool {
 	if j.i < len(j.s) && j.s[j.i] == c {
 		j.i++
@@ -157,9 +156,9 @@ func (j *streamJoiner) text() (string, bool) {
 	return "", false
 }
 
-// add appends a string to those of its field.
+// add appends a string to its field.
 func (j *streamJoiner) add(text string) {
-	// InvokeModelWithResponseStream has the model's own event in base64.
+	// InvokeModelWithResponseStream encodes the model's event in base64.
 	if string(j.path) == "/bytes" && !j.inner {
 		if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
 			in := streamJoiner{at: j.at, order: j.order, inner: true}
@@ -177,21 +176,21 @@ func (j *streamJoiner) add(text string) {
 	}
 }
 
-func (j *streamJoiner) field(key []byte, among *fieldText) *fieldText {
+func (j *streamJoiner) field(key []byte, parent *fieldText) *fieldText {
 	p := j.at[string(key)]
 	if p == nil {
-		p = &fieldText{key: string(key), among: among}
+		p = &fieldText{key: string(key), parent: parent}
 		j.at[p.key] = p
 		j.order = append(j.order, p)
 	}
 	return p
 }
 
-// texts returns the strings of every field that has several.
+// texts returns the joined strings of every field with more than one string.
 func (j *streamJoiner) texts() []string {
 	var texts []string
 	for _, p := range j.order {
-		if p.n > 1 && (p.among == nil || p.n < p.among.n) {
+		if p.n > 1 && (p.parent == nil || p.n < p.parent.n) {
 			texts = append(texts, string(p.text))
 		}
 	}

@@ -10,22 +10,20 @@ import (
 	"strings"
 )
 
-// knownSecrets are the forms of known credentials. They do not change.
+// knownSecrets has the forms of the known credentials. It is immutable.
 type knownSecrets struct {
 	values map[string]bool
-	// forms are looked for in text as it stands, squeezed ones in squeezed text. Both
-	// are found in any case.
+	// forms are searched in plain text, squeezed in squeezed text, both in any case.
 	forms, squeezed words
-	// sparse says that a credential has too few letters and digits for a squeezed
-	// form.
+	// sparse means that a credential has too few letters and digits for a squeezed form.
 	sparse bool
 }
 
-// words are forms to look for.
+// words are the forms to search for.
 type words struct {
 	*wordFinder
-	// plain says of a form that it is a credential as it stands: the text around
-	// it is no part of its encoding.
+	// plain marks the forms that are complete credentials. Text next to another form may be part
+	// of its encoding.
 	plain []bool
 }
 
@@ -49,7 +47,7 @@ func newKnownSecrets(values map[string]bool) *knownSecrets {
 			add(form, false)
 		}
 		for _, form := range base32Forms(v) {
-			squeezed[fold(form)] = squeezed[fold(form)] // its runs are letters and digits, whatever stands between them
+			squeezed[fold(form)] = squeezed[fold(form)] // squeezing removes what may separate its characters
 		}
 		for _, form := range []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), ""), strings.ToLower(v), strings.ToUpper(v)} {
 			if len(form) >= minSecret {
@@ -70,9 +68,9 @@ func newWords(forms map[string]bool) words {
 	return w
 }
 
-// encodings returns what is sure to be in any text that holds s in an encoding
-// which views do not undo: in hex, in base64, and percent-encoded, since a
-// percent sign just before an escape would hide it there.
+// encodings returns texts of which one is in any text that contains s in an encoding that views
+// do not decode: hex, base64 and percent encoding. Views could miss the last one after a percent
+// sign.
 func encodings(s string) []string {
 	forms := append(base64Forms(s), hex.EncodeToString([]byte(s)))
 	for _, form := range []string{url.QueryEscape(s), url.PathEscape(s)} {
@@ -83,8 +81,8 @@ func encodings(s string) []string {
 	return forms
 }
 
-// base64Forms returns what is sure to be in any base64 text whose plain text
-// holds s: for each of the three alignments, the letters that depend on s alone.
+// base64Forms returns texts of which one is in any base64 text whose plain text contains s: for
+// each of the three alignments, the letters that depend only on s.
 func base64Forms(s string) []string {
 	var forms []string
 	for shift := range 3 {
@@ -97,8 +95,8 @@ func base64Forms(s string) []string {
 	return forms
 }
 
-// base32Forms returns what is sure to be in any base32 text whose plain text holds
-// s: for each of the five alignments, the letters that depend on s alone.
+// base32Forms returns texts of which one is in any base32 text whose plain text contains s: for
+// each of the five alignments, the letters that depend only on s.
 func base32Forms(s string) []string {
 	var forms []string
 	for shift := range 5 {
@@ -111,16 +109,16 @@ func base32Forms(s string) []string {
 	return forms
 }
 
-// find says what kind of credential s holds. In base64 and base32 it looks once.
+// find returns the kind of a credential in text. decode also decodes base64 and base32, once.
 func (n *knownSecrets) find(text string, decode bool) (kind string) {
 	if len(text) < minSecret {
-		return "" // no view of it is longer
+		return "" // no view is longer than the text
 	}
 	views(text, func(s string, v view) bool {
 		if n.known(s) {
 			kind = configured
 		} else if v != quotedView || s == text {
-			kind = looksLike(s)
+			kind = findPattern(s)
 		}
 		if kind == "" && decode && v == plainView {
 			codedRuns(s, func(plain string) bool {
@@ -133,7 +131,7 @@ func (n *knownSecrets) find(text string, decode bool) (kind string) {
 	return kind
 }
 
-// known reports whether s holds a known credential: as it stands, or spaced out.
+// known reports whether s contains a known credential, also one with spaces between characters.
 func (n *knownSecrets) known(s string) bool {
 	if n.forms.head == 0 {
 		return false

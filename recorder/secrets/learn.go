@@ -7,12 +7,12 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// minLearned is the length from which what a request carries is taken for a
-// credential of its own. Shorter ones are placeholders, such as "simulated".
+// minLearned is the length in bytes from which the value of a request's header or parameter is a
+// credential. Shorter ones are placeholders, such as "simulated".
 const minLearned = 16
 
-// Learn adds the credentials that a request carries: what a library found for
-// itself is known from the first request on.
+// Learn adds the credentials of a request, because a client library may have found them without
+// cupel.
 func (s *Finder) Learn(req *http.Request) {
 	var found []string
 	for name, values := range req.Header {
@@ -41,7 +41,8 @@ func (s *Finder) Learn(req *http.Request) {
 	}
 }
 
-// credentialOf leaves out the scheme. A signature holds none.
+// credentialOf returns the credential in a header's value, without the scheme. A signature
+// contains none.
 func credentialOf(v string) string {
 	scheme, rest, ok := strings.Cut(v, " ")
 	if !ok {
@@ -53,7 +54,7 @@ func credentialOf(v string) string {
 	return strings.TrimSpace(rest)
 }
 
-// carriesCredential says so of a request header by its name, in lower case.
+// carriesCredential reports whether a request header has a credential, by its name in lower case.
 func carriesCredential(name string) bool {
 	switch name {
 	case "x-idempotency-key", "idempotency-key", "sec-websocket-key":
@@ -72,9 +73,9 @@ func carriesCredential(name string) bool {
 	return strings.HasSuffix(name, "-token") || strings.HasSuffix(name, "-key")
 }
 
-// Watch returns base with an eye on it: credentials that requests carry to it
-// are known to s from then on. A recorder does so by itself; Watch is for what
-// signs requests beneath it. nil means http.DefaultTransport.
+// Watch returns a RoundTripper that learns the credentials of the requests to base. A Recorder
+// does so itself; Watch is for transports below it that sign requests. nil means
+// http.DefaultTransport.
 func (s *Finder) Watch(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

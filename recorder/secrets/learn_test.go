@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-func TestRequestsTellTheirCredentials(t *testing.T) {
+func TestLearn(t *testing.T) {
 	const value = "abcdefgh-ijklmnop-42"
 	for name, c := range map[string]struct {
 		header, value, url string

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// unreadable is the kind of a body that cannot be looked into.
+// unreadable is the kind of a body that cannot be decoded.
 const unreadable = "a content encoding in which credentials cannot be looked for"
 
-// FindInMessage looks for credentials in the headers and the body of a request or
-// response, beneath its content encoding and in what a stream spells piece by piece. It
-// returns the field that holds one, such as ".body" or ".headers.Retry-After", and its
-// kind; empty strings if there is none.
+// FindInMessage searches the headers and the body of a request or response for credentials,
+// after decoding its content encoding and joining the pieces of a stream. It returns the field
+// with one, such as ".body" or ".headers.Retry-After", and its kind; empty strings if there is
+// none.
 func (s *Finder) FindInMessage(h http.Header, body string) (field, kind string) {
 	if field, kind := s.findInBody(h, body); kind != "" {
 		return field, kind
@@ -42,11 +42,11 @@ func (s *Finder) findInBody(h http.Header, body string) (field, kind string) {
 
 func (s *Finder) findInHeaders(h http.Header) (field, kind string) {
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		// A name is written in a case of its own.
+		// The case of a name is normalised, so its letters may differ from the credential's.
 		if kind := s.Find(name + "\n" + strings.ToLower(name)); kind != "" {
 			return "", kind
 		}
-		// A line that goes on in the next one comes joined by a space.
+		// The lines of a folded header are joined with a space.
 		text := strings.Join(h[name], "\n")
 		if kind := s.Find(text + "\n" + strings.ReplaceAll(text, " ", "\n")); kind != "" {
 			return "." + name, kind

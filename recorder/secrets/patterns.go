@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// secretPattern is the look of one kind of credential.
+// secretPattern describes one kind of credential.
 type secretPattern struct {
 	kind string
-	// hints: one of them is in every match. They spare most texts the expression. The
-	// second and third letters of a hint should be rare.
+	// hints are texts of which one is in every match, so that most texts need not be matched
+	// against form. The second and third letters of a hint should be rare.
 	hints []string
 	form  *regexp.Regexp
-	// random reports whether a match is no mere words; nil takes every match.
+	// random rejects a match that consists of words; nil accepts every match.
 	random func(string) bool
 }
 
-// secretPatterns lists the known kinds; they are compiled on first use.
+// secretPatterns lists the known kinds. They are compiled on first use.
 var secretPatterns = sync.OnceValue(func() []secretPattern {
 	one := func(kind, hint, form string) secretPattern {
 		return secretPattern{kind, []string{hint}, regexp.MustCompile(form), nil}
@@ -41,7 +41,7 @@ var secretPatterns = sync.OnceValue(func() []secretPattern {
 		one("an Azure key", "JQQJ99", `\b[A-Za-z0-9]{40,60}JQQJ99[A-Za-z0-9]{20,40}\b`),
 		{
 			"a Google API key (AIza…)", []string{"AIza"},
-			regexp.MustCompile(`\bAIza[\w-]{35,}`), func(m string) bool { return len(m) == 39 }, // longer: base64 of something else
+			regexp.MustCompile(`\bAIza[\w-]{35,}`), func(m string) bool { return len(m) == 39 }, // a longer one is other base64
 		},
 		one("a Google access token (ya29.…)", "ya29.", `\bya29\.[\w-]{20,}`),
 		one("a Google client secret (GOCSPX-…)", "GOCSPX-", `\bGOCSPX-[\w-]{20,}`),
@@ -82,7 +82,7 @@ var secretPatterns = sync.OnceValue(func() []secretPattern {
 	}
 })
 
-// hints finds where a look may be.
+// hints finds the hints of all patterns.
 var hints = sync.OnceValue(func() (h struct {
 	*wordFinder
 	pattern []int // by word
@@ -98,11 +98,11 @@ var hints = sync.OnceValue(func() (h struct {
 	return h
 })
 
-// minBearer is the length from which what follows "Bearer " is a token: prose
-// and documentation have short words there.
+// minBearer is the least length of "Bearer " with its token. In prose and documentation, shorter
+// words follow.
 const minBearer = len("Bearer ") + 20
 
-// hinted returns the looks that may be in s, as a set of bits.
+// hinted returns the patterns that may match in s, as a set of bits.
 func hinted(s string) (set uint64) {
 	h := hints()
 	for at, w := h.find(s, 0); at >= 0; at, w = h.find(s, at+1) {
@@ -111,12 +111,11 @@ func hinted(s string) (set uint64) {
 	return set
 }
 
-// minPattern is the length in bytes below which nothing looks like a credential: the
-// shortest is a Slack token.
+// minPattern is the length in bytes of the shortest match, a Slack token.
 const minPattern = len("xoxb-") + 10
 
-// looksLike says what kind of credential s seems to hold.
-func looksLike(s string) string {
+// findPattern returns the kind of the first pattern that matches in s, "" if none does.
+func findPattern(s string) string {
 	if len(s) < minPattern {
 		return ""
 	}
@@ -135,11 +134,11 @@ func looksLike(s string) string {
 	return ""
 }
 
-// minDense is the number of letters and digits in a row that make a text random.
+// minDense is the number of consecutive letters and digits from which a text is random.
 const minDense = 16
 
-// isDense reports whether s holds a long run of letters and digits, with both: names
-// and words made of several parts have none.
+// isDense reports whether s has a long run of letters and digits that contains both, which
+// compound names and words do not have.
 func isDense(s string) bool {
 	run, letter, digit := 0, false, false
 	for i := range len(s) {
@@ -158,7 +157,7 @@ func isDense(s string) bool {
 	return false
 }
 
-// isBasic reports whether what follows "Basic " is base64 of user:password.
+// isBasic reports whether the text after "Basic " is base64 of user:password.
 func isBasic(s string) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s[len("Basic "):], "="))
 	if err != nil {
@@ -168,7 +167,7 @@ func isBasic(s string) bool {
 	return ok && password != "" && isText(user+password)
 }
 
-// isText reports whether s is UTF-8 without control characters but tabs and newlines.
+// isText reports whether s is UTF-8 without control characters other than tab and newline.
 func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoFalseAlarmInRecordings does so in recordings of real providers, where
-// they are available.
+// TestNoFalseAlarmInRecordings searches recordings of real providers, if they are available.
 func TestNoFalseAlarmInRecordings(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "recordings", "*.json*"))
 	require.NoError(t, err)
@@ -32,8 +31,8 @@ func TestNoFalseAlarmInRecordings(t *testing.T) {
 	}
 }
 
-// TestWordsAreNoCredentials lists what is like a credential and is none.
-func TestWordsAreNoCredentials(t *testing.T) {
+// Texts that are similar to a credential are not reported.
+func TestWordsAreNotCredentials(t *testing.T) {
 	for _, text := range []string{
 		"sk-learn-compatible-estimators-version-2", "Set api_key: YOUR_API_KEY_GOES_HERE_PLEASE", "api-key=$OPENAI_API_KEY",
 		"Basic understanding of internationalization", "Basic QWxhZGRpbg", "the secret key is under the doormat of the neighbour", "access token: none",

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Redact returns text with every credential replaced by Hidden. What stands
-// beneath escapes takes its whole line with it. What was found is counted under
-// the field. A text that was redacted before comes back as it is: nothing is
-// looked for in the word Hidden.
+// Redact returns text with every credential replaced by Hidden, and counts the finds under
+// field. It replaces the complete line of an escaped credential. It does not change a text that
+// is already redacted, because it does not search Hidden itself.
 func (s *Finder) Redact(field, text string) string {
 	n := s.current()
 	kind := n.unredacted(text)
@@ -36,13 +35,13 @@ func (s *Finder) Redact(field, text string) string {
 			b.WriteByte('\n')
 		}
 	}
-	if n.unredacted(b.String()) != "" { // it runs over several lines
+	if n.unredacted(b.String()) != "" { // it is split over several lines
 		return Hidden
 	}
 	return b.String()
 }
 
-// unredacted says what kind of credential text holds beside what was redacted before.
+// unredacted returns the kind of a credential in text, apart from redacted ones.
 func (n *knownSecrets) unredacted(text string) string {
 	kind := n.find(text, true)
 	if kind != "" && strings.Contains(text, Hidden) {
@@ -51,19 +50,19 @@ func (n *knownSecrets) unredacted(text string) string {
 	return kind
 }
 
-// masked returns text with NUL bytes in place of what was redacted before: as long,
-// and no part of a credential.
+// masked returns text with NUL bytes in place of each Hidden. They have the same length and are
+// not part of a credential.
 func masked(text string) string {
 	return strings.ReplaceAll(text, Hidden, mask)
 }
 
 var mask = strings.Repeat("\x00", len(Hidden))
 
-// span is a part of a text.
+// span is a range of bytes of a text.
 type span struct{ start, end int }
 
-// replace puts Hidden in place of what stands openly in s, in one pass over s: what
-// overlaps is one find, and nothing is looked for in what was put there.
+// replace replaces the unescaped credentials in s with Hidden, in one pass. It replaces
+// overlapping ones once and does not search the replacements.
 func (n *knownSecrets) replace(s string) string {
 	seen := masked(s)
 	found := append(n.forms.spans(seen, false), n.squeezed.spans(seen, true)...)
@@ -84,8 +83,8 @@ func (n *knownSecrets) replace(s string) string {
 	return b.String()
 }
 
-// spans returns where the words stand in s, or in s squeezed. Encoded ones take the
-// rest of the encoded text with them.
+// spans returns the positions of the words in s, or in s squeezed. The span of an encoded word
+// includes the rest of the encoded text.
 func (w words) spans(s string, squeezed bool) (found []span) {
 	if w.head == 0 {
 		return nil
@@ -122,13 +121,12 @@ func (w words) spans(s string, squeezed bool) (found []span) {
 	return found
 }
 
-// encodedByte reports whether c may be part of base64, base32, hex or percent-encoded
-// text.
+// encodedByte reports whether c may be part of base64, base32, hex or percent-encoded text.
 func encodedByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-%", c) >= 0
 }
 
-// patternSpans returns what in s seems to be a credential.
+// patternSpans returns the matches of all patterns in s.
 func patternSpans(s string) (found []span) {
 	set := hinted(s)
 	for i := 0; set>>i != 0; i++ {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// minRun is the length from which letters may be a credential in base64 or base32.
+// minRun is the least length of a credential in base64 or base32.
 const minRun = 16
 
-// codedRuns calls f with what each long run of letters is as base64 and, if it has
-// one case only, as base32, until f returns false. Hex is left out, and what is no
-// text: the forms of known credentials are found there anyway.
+// codedRuns decodes each long run of letters as base64 and, if it has only one case, as base32,
+// and calls f with the results until f returns false. It skips hex and results that are not
+// text, because the forms of known credentials are found there without decoding.
 func codedRuns(s string, f func(plain string) bool) {
-	// s[start:seen] are letters. Every run of minRun letters that begins at start or
-	// later holds s[at]: most bytes of a text of words are never looked at.
+	// s[start:seen] are letters. Every run of minRun letters that begins at start or later
+	// contains s[at]. Therefore most bytes of a text of words are not examined.
 	for start, seen, at := 0, 0, minRun-1; at < len(s); {
 		gap := at
 		for gap >= seen && letters[s[gap]] != 0 {
@@ -35,7 +35,7 @@ func codedRuns(s string, f func(plain string) bool) {
 	}
 }
 
-// decodedRun calls f with what a run is, and reports whether to go on.
+// decodedRun calls f with the decoded texts of a run, and reports whether to continue.
 func decodedRun(run string, f func(plain string) bool) bool {
 	in := ^letter(0)
 	for i := range len(run) {
@@ -45,7 +45,7 @@ func decodedRun(run string, f func(plain string) bool) bool {
 		return true
 	}
 	if in&stdLetter == 0 {
-		in |= urlLetter // up to the first letter of the other alphabet
+		in |= urlLetter // and decode up to the first letter of the other alphabet
 	} else {
 		in &^= urlLetter
 	}
@@ -66,7 +66,7 @@ func decodedRun(run string, f func(plain string) bool) bool {
 	return true
 }
 
-// beginsText reports whether b may be the beginning of a text.
+// beginsText reports whether b may be the beginning of UTF-8 text.
 func beginsText(b []byte) bool {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
@@ -78,12 +78,13 @@ func beginsText(b []byte) bool {
 	return true
 }
 
-// A coding writes bytes in letters.
+// coding is an encoding of bytes as letters.
 type coding struct {
 	letter
-	// Decode may write to the bytes it reads.
+	// Decode may modify the bytes that it reads.
 	Decode func(to, from []byte) (int, error)
-	// extra is how many letters at the end of a run stand for no byte, by its length.
+	// extra is the number of letters at the end of a run that encode no complete byte, by the
+	// remainder of its length.
 	extra []int
 }
 
@@ -108,7 +109,7 @@ const (
 	digits       = "0123456789"
 )
 
-// A letter says which alphabets a byte is in; 0 for none.
+// letter is the set of alphabets that contain a byte.
 type letter uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// least is the length in bytes of the shortest text an expression matches.
+// least is the length in bytes of the shortest text that an expression matches.
 func least(re *syntax.Regexp) int {
 	sum := func() (n int) {
 		for _, sub := range re.Sub {
@@ -28,10 +28,10 @@ func least(re *syntax.Regexp) int {
 	case syntax.OpAlternate:
 		return least(slices.MinFunc(re.Sub, func(a, b *syntax.Regexp) int { return least(a) - least(b) }))
 	}
-	return 0 // stars, question marks, ends of words
+	return 0 // repetitions, options, ends of words
 }
 
-func TestNothingShortLooksLikeACredential(t *testing.T) {
+func TestShortTextsMatchNoPattern(t *testing.T) {
 	shortest := 1 << 10
 	for _, l := range secretPatterns() {
 		re, err := syntax.Parse(l.form.String(), syntax.Perl)
@@ -60,7 +60,7 @@ func TestNoFormIsShorterThanASecret(t *testing.T) {
 	}
 }
 
-// TestNoViewIsLongerThanItsText: that is why a short text holds no credential.
+// No view is longer than its text, so that Find can skip short texts.
 func TestNoViewIsLongerThanItsText(t *testing.T) {
 	for _, s := range []string{
 		"&nGt;12", "&nLt;", "&gt;", "&#1234567;", "&amp;amp;", "+++", "%41%zz", "%25%34%31", `\u00e9\ud83d\ude00\x41\n`, `\ud800`, "a\n b\r\nc", "\xff\xfe&;",

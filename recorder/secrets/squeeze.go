@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// squeeze appends to b[:0] the ASCII letters and digits of s, in lower case. Without
-// what stands between them a credential is whole that was spaced out: by blanks,
-// dots, dashes, characters that draw nothing or the ends of lines.
+// squeeze appends the ASCII letters and digits of s to b[:0], in lower case. This joins a
+// credential whose characters are separated by blanks, dots, dashes, invisible characters or
+// ends of lines.
 func squeeze(b []byte, s string) []byte {
 	b = slices.Grow(b[:0], len(s))[:len(s)]
 	n := 0
 	for i := range len(s) {
 		c := squeezedByte[s[i]]
 		b[n] = c
-		n += int(c+0x7f) >> 7 // 1 for a letter or digit: a branch would be mispredicted
+		n += int(c+0x7f) >> 7 // 1 for a letter or digit, without a branch, which would be mispredicted
 	}
 	return b[:n]
 }
 
-// squeezedByte is what squeeze writes for a byte; 0 for nothing.
+// squeezedByte has the output of squeeze for each byte; 0 means none.
 var squeezedByte = func() (t [256]byte) {
 	for c := range t {
 		if lower := lowerByte(byte(c)); lower >= 'a' && lower <= 'z' || lower >= '0' && lower <= '9' {

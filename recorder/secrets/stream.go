@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// streamedTexts returns the texts that a reply spells piece by piece, joined: what a
-// stream cut in two is whole in there. Its events are JSON in lines, in events
-// of a text/event-stream or in messages of an AWS event stream, also as base64
-// within them; or it is one JSON value with its text in parts.
+// streamedTexts joins the pieces of the texts in a reply, because a stream may split a credential.
+// The reply has JSON events in lines, in a text/event-stream or in messages of an AWS event
+// stream, also in base64; or it is one JSON value with several parts of a text.
 func streamedTexts(body string) []string {
 	j, loose := joined(body)
 	if loose != "" {
@@ -17,7 +16,7 @@ func streamedTexts(body string) []string {
 	return j.texts()
 }
 
-// joined collects the strings of a body's events, and returns what is not JSON.
+// joined joins the strings of a body's events and returns the text that is not JSON.
 func joined(body string) (j *streamJoiner, loose string) {
 	j = &streamJoiner{at: map[string]*fieldText{}}
 	if strings.HasPrefix(body, "\x00") {
@@ -37,11 +36,11 @@ func joined(body string) (j *streamJoiner, loose string) {
 
 const (
 	jsonSpace = " \t\r\n"
-	// maxEvent bounds an event that comes in several lines.
+	// maxEvent bounds an event of several lines, in bytes.
 	maxEvent = 64 << 10
 )
 
-// lines takes the events of a stream of lines, and returns what is no JSON.
+// lines adds the events of a stream of lines and returns the text that is not JSON.
 func (j *streamJoiner) lines(body string) string {
 	var loose []byte
 	data := "" // of one event
@@ -49,15 +48,15 @@ func (j *streamJoiner) lines(body string) string {
 		line = strings.TrimRight(line, "\r\n")
 		more, ok := strings.CutPrefix(line, "data:")
 		if !ok {
-			loose, data = append(loose, data...), "" // it was broken
-			j.event(strings.TrimLeft(line, "[, "))   // an event of its own, as in NDJSON
+			loose, data = append(loose, data...), "" // incomplete
+			j.event(strings.TrimLeft(line, "[, "))   // a separate event, as in NDJSON
 			continue
 		}
 		more = strings.TrimPrefix(more, " ")
 		if len(data)+len(more) > maxEvent {
 			loose, data = append(loose, data...), ""
 		}
-		data += more // it may come in several lines
+		data += more // an event may have several lines
 		if !strings.HasPrefix(data, "{") && !strings.HasPrefix(data, "[") {
 			loose, data = append(loose, more...), ""
 		} else if strings.HasSuffix(data, "}") || strings.HasSuffix(data, "]") {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// awsMessage frames a payload as AWS does, with one header and no checksums.
+// awsMessage returns a payload as an AWS message with one header and no checksums.
 func awsMessage(payload string) string {
 	header := "\x0b:event-type\x07\x00\x05chunk"
 	b := binary.BigEndian.AppendUint32(nil, uint32(16+len(header)+len(payload)))
@@ -24,9 +24,8 @@ func awsMessage(payload string) string {
 	return string(b) + "crc1" + header + payload + "crc2"
 }
 
-// TestASecretInPiecesIsFound streams a credential in pieces in the shape of every
-// wire.
-func TestASecretInPiecesIsFound(t *testing.T) {
+// A credential that is streamed in pieces is found in the format of every provider.
+func TestStreamedSecretIsFound(t *testing.T) {
 	bytesOf := func(event string) string {
 		return fmt.Sprintf(`{"bytes":%q,"p":"abc"}`, base64.StdEncoding.EncodeToString([]byte(event)))
 	}
@@ -89,13 +88,13 @@ func TestStreamedJoinsOnlyValuesAtOnePlace(t *testing.T) {
 	body := "event: x\ndata: {\"a\":\"1\",\"b\":{\"a\":\"x\"},\"n\":5}\n\ndata:{\"a\":\"2\",\"b\":{\"a\":\"y\"}}\r\n\r\n{\"a\":\"3\"}\ndata: [DONE]\ndata: {\"a\":\"4\", broken"
 	require.Equal(t, []string{"123", "xy", `{"a":"4", broken`}, streamedTexts(body))
 	require.Empty(t, streamedTexts(""))
-	require.Empty(t, streamedTexts(`{"a":"1","b":["2"]}`), "what stands alone is seen as it is")
+	require.Empty(t, streamedTexts(`{"a":"1","b":["2"]}`), "a single text needs no joining")
 	for _, cut := range []string{"\x00", awsMessage("{}")[:14], awsMessage("{}")[:30], "\x00\x00\x00\x08\x00\x00\x00\x00aaaaaaaa", "\x00\x00\x00\x10\xff\xff\xff\xffaaaaaaaa"} {
 		require.Empty(t, streamedTexts(cut))
 	}
 }
 
-// A line that goes on in the next one comes from net/http with a space in it.
+// net/http joins the lines of a folded header with a space.
 func TestHeaderContinuation(t *testing.T) {
 	for _, values := range [][]string{{"can ary-012 3456789"}, {"canary-", "0123456789"}, {"x canary-0123456789"}} {
 		field, kind := New("canary-0123456789").FindInMessage(http.Header{"X-Request-Id": values}, "")
@@ -118,10 +117,10 @@ func TestPackedBodies(t *testing.T) {
 	zipped, deflated := pack(gzip.NewWriter(&a), &a), pack(zlib.NewWriter(&b), &b)
 	for _, c := range []struct{ coding, body, kind string }{
 		{"gzip", zipped, configured},
-		{"GZIP", zipped[:len(zipped)-6], configured}, // cut short
+		{"GZIP", zipped[:len(zipped)-6], configured}, // truncated
 		{"deflate", deflated, configured},
 		{"identity", text, configured},
-		{"gzip", text, configured}, // it is none
+		{"gzip", text, configured}, // not compressed
 		{"br", "anything", unreadable},
 		{"br", "", ""},
 		{"gzip", "", ""},
@@ -131,7 +130,7 @@ func TestPackedBodies(t *testing.T) {
 	}
 }
 
-// FuzzStreamed takes anything for a stream.
+// FuzzStreamed reads arbitrary bytes as a stream.
 func FuzzStreamed(f *testing.F) {
 	f.Add("data: {\"a\":\"1\"}\n\n{\"a\":\"2\"}")
 	f.Add(awsMessage(`{"bytes":"e30="}`))
@@ -140,7 +139,7 @@ func FuzzStreamed(f *testing.F) {
 		for _, text := range streamedTexts(body) {
 			size += len(text)
 		}
-		require.LessOrEqual(t, size, 8*len(body)) // two ways to join, in base64, with U+FFFD for what is broken
+		require.LessOrEqual(t, size, 8*len(body)) // joined in two ways, in base64, with U+FFFD for invalid bytes
 		quoted, err := json.Marshal(body)
 		require.NoError(t, err)
 		require.Len(t, streamedTexts(`{"a":`+string(quoted)+"}\n"+`{"a":""}`), 1)

@@ -12,8 +12,8 @@ import (
 // maxUnpacked bounds a body without its content encoding, in bytes.
 const maxUnpacked = 64 << 20
 
-// unpacked returns a body without its content encoding; not ok when that cannot
-// be undone, so that nothing can be said of it.
+// unpacked returns a body without its content encoding. It returns false if that cannot be
+// decoded, so that the body cannot be searched.
 func unpacked(h http.Header, body string) (string, bool) {
 	codings := strings.Split(strings.Join(h.Values("Content-Encoding"), ","), ",")
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -32,14 +32,14 @@ func unpacked(h http.Header, body string) (string, bool) {
 			return body, body == ""
 		}
 		if err != nil {
-			return body, true // it is not what it says, and searched as it is
+			return body, true // it is not encoded, so search it unchanged
 		}
 		plain, err := io.ReadAll(io.LimitReader(from, maxUnpacked+1))
 		if len(plain) > maxUnpacked {
 			return body, false
 		}
 		if body = string(plain); err != nil {
-			return body, true // cut short: what there is was read
+			return body, true // truncated; search the part that could be read
 		}
 	}
 	return body, true

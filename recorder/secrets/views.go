@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	// maxUnwrap is how many layers of escapes are taken off: a tool call's
-	// arguments in a streamed event are two deep.
+	// maxUnwrap is the number of layers of escapes to decode: the arguments of a tool call in a
+	// streamed event have two.
 	maxUnwrap = 4
-	// maxPercent is how many layers of percent escapes are taken off.
+	// maxPercent is the number of layers of percent escapes to decode.
 	maxPercent = 2
 )
 
-// A view is a text, or what it says beneath its escapes.
+// view is the way in which a text was decoded.
 type view int
 
 const (
-	// quotedView: as it stands, or without some layers of JSON escapes.
+	// quotedView is the text, or the text without some layers of JSON escapes.
 	quotedView view = iota
-	// plainView: without any JSON escapes.
+	// plainView is the text without any JSON escapes.
 	plainView
-	// otherView: without other escapes.
+	// otherView is the text without other escapes.
 	otherView
 )
 
-// views calls f with the views of s until it returns false. There are at most 25,
-// and each takes time in proportion to s: a hostile text cannot make it more.
+// views calls f with the views of s until it returns false. There are at most 25 and each takes
+// time in proportion to s, also for a hostile text.
 func views(s string, f func(s string, v view) bool) {
 	for layer := 0; ; layer++ {
 		v := quotedView
@@ -43,7 +43,7 @@ func views(s string, f func(s string, v view) bool) {
 	}
 }
 
-// unquoted are the views of s in other forms than JSON.
+// unquoted calls f with the views of s without other escapes than JSON's.
 func unquoted(s string, f func(s string, v view) bool) bool {
 	if strings.Contains(s, "&") && strings.Contains(s, ";") {
 		if plain := html.UnescapeString(s); plain != s && !f(plain, otherView) {
@@ -70,7 +70,7 @@ func unquoted(s string, f func(s string, v view) bool) bool {
 	return true
 }
 
-// withoutLines joins lines, and what is spaced around their ends.
+// withoutLines removes ends of lines and the blanks around them.
 func withoutLines(s string) string {
 	b := make([]byte, 0, len(s))
 	for line := range strings.Lines(s) {
@@ -79,7 +79,7 @@ func withoutLines(s string) string {
 	return string(b)
 }
 
-// unescapeJSON undoes every JSON escape in s, wherever it stands, and \x escapes.
+// unescapeJSON decodes every JSON escape in s, also outside of strings, and \x escapes.
 func unescapeJSON(s string) string {
 	b := make([]byte, 0, len(s))
 	for {
@@ -101,8 +101,8 @@ func unescapeJSON(s string) string {
 	}
 }
 
-// unescapeCode appends what the escape at the beginning of s stands for, and
-// returns its length.
+// unescapeCode appends the character of the escape at the beginning of s, and returns the length
+// of the escape.
 func unescapeCode(b []byte, s string) ([]byte, int) {
 	if c, ok := hexAt(s, 1, 'x', 2); ok {
 		return append(b, byte(c)), 4
@@ -117,7 +117,7 @@ func unescapeCode(b []byte, s string) ([]byte, int) {
 	return utf8.AppendRune(b, c), 6
 }
 
-// hexAt reads digits of hex after a letter at s[i].
+// hexAt reads hex digits after a letter at s[i].
 func hexAt(s string, i int, letter byte, digits int) (rune, bool) {
 	if i >= len(s) || s[i] != letter || i+digits >= len(s) {
 		return 0, false
@@ -126,7 +126,7 @@ func hexAt(s string, i int, letter byte, digits int) (rune, bool) {
 	return rune(c), err == nil
 }
 
-// unescapePercent undoes every percent escape in s, wherever it stands.
+// unescapePercent decodes every percent escape in s.
 func unescapePercent(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

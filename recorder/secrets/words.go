@@ -2,25 +2,26 @@ package secrets
 
 import "slices"
 
-// wordFinder finds the first of many words in one pass (Wu and Manber, 1994): a pair
-// of bytes says how far ahead a word can end at the earliest.
+// wordFinder finds the first of many words in one pass (Wu and Manber, 1994): each pair of bytes
+// has the least distance at which a word can end.
 type wordFinder struct {
 	words []string
-	// head is the length of the shortest word: only so much of each is looked for
-	// with the table.
+	// head is the length of the shortest word. The table finds only the first head bytes of each
+	// word.
 	head int
-	// table says by pair how far to go on, or from ends on which words' heads end.
+	// table has for each pair the distance to skip, or, from ends on, the index in heads of the
+	// words whose heads end there.
 	table *[1 << 16]uint16
 	heads [][]int
-	// anyCase: the words are in lower case, and found in any case of ASCII letters.
+	// anyCase means that the words are in lower case and are found in any case of ASCII letters.
 	anyCase bool
 }
 
-// ends is beyond every distance in the table.
+// ends is greater than every distance in the table.
 const ends = 1 << 8
 
-// newWordFinder takes words of at least two bytes. If they shall be found in any case,
-// they must be in lower case.
+// newWordFinder returns a finder of words of at least two bytes. With anyCase they must be in
+// lower case.
 func newWordFinder(words []string, anyCase bool) *wordFinder {
 	f := &wordFinder{words: words, anyCase: anyCase}
 	if len(words) == 0 {
@@ -51,13 +52,13 @@ func newWordFinder(words []string, anyCase bool) *wordFinder {
 		}
 		f.heads[k-ends] = append(f.heads[k-ends], w)
 	}
-	for _, list := range f.heads { // the longest word at a place is the one that is found
+	for _, list := range f.heads { // so that find returns the longest word at a position
 		slices.SortStableFunc(list, func(a, b int) int { return len(words[b]) - len(words[a]) })
 	}
 	return f
 }
 
-// pairs returns the pairs of bytes that are taken for the one before end.
+// pairs returns the pairs of bytes that match the word's two bytes before end.
 func (f *wordFinder) pairs(word string, end int) (all []uint16) {
 	for _, a := range f.cases(word[end-2]) {
 		for _, b := range f.cases(word[end-1]) {
@@ -74,8 +75,8 @@ func (f *wordFinder) cases(c byte) []byte {
 	return []byte{c}
 }
 
-// find returns where the first word at or after from begins, and the longest one
-// there; -1 without one.
+// find returns the position of the first word at or after from and the longest word there; -1 if
+// there is none.
 func (f *wordFinder) find(s string, from int) (at, word int) { return findWord(f, s, from) }
 
 func findWord[S ~string | ~[]byte](f *wordFinder, s S, from int) (at, word int) {
@@ -85,7 +86,7 @@ func findWord[S ~string | ~[]byte](f *wordFinder, s S, from int) (at, word int) 
 	table, far := f.table, f.head-1
 	for end := from + f.head; end <= len(s); {
 		n := table[uint16(s[end-2])|uint16(s[end-1])<<8]
-		if int(n) == far { // a distance that is known beforehand need not be waited for
+		if int(n) == far { // a predictable distance, for which the processor need not wait
 			end += far
 			continue
 		}
@@ -126,7 +127,7 @@ func lowerByte(c byte) byte {
 	return c
 }
 
-// fold returns s with its ASCII letters in lower case, and every other byte as it is.
+// fold returns s with its ASCII letters in lower case and other bytes unchanged.
 func fold(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -1,5 +1,5 @@
-// Package canonical says what of an HTTP request identifies it and what of its headers
-// and URL may be stored.
+// Package canonical computes the identity of an HTTP request, and the parts of its headers and
+// URL that may be stored.
 package canonical
 
 import (
@@ -13,9 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Digest is the SHA-256 hex of the canonical request: the method, the
-// canonical URL, and the body as canonical JSON, or byte for byte when it is
-// none. Headers do not count.
+// Digest returns the SHA-256 hex of the canonical request: the method, the canonical URL, and the
+// body as canonical JSON, or unchanged if it is not JSON. It ignores headers.
 func Digest(method, canonicalURL, body string) string {
 	kind, text := "raw", []byte(body)
 	if c, ok := canonicalJSON(body); ok {
@@ -27,9 +26,9 @@ func Digest(method, canonicalURL, body string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// canonicalJSON orders members and drops white space and escapes without
-// meaning; numbers stay as they are written, so none collide. JSON with
-// duplicate names or broken text is not ok: it has no one meaning.
+// canonicalJSON sorts members and removes white space and unnecessary escapes. It does not change
+// numbers, so that different ones stay different. It returns false for JSON with duplicate names
+// or invalid text, because readers disagree about its meaning.
 func canonicalJSON(body string) ([]byte, bool) {
 	c, err := jsontext.AppendFormat(nil, body,
 		jsontext.ReorderRawObjects(true),
@@ -38,8 +37,8 @@ func canonicalJSON(body string) ([]byte, bool) {
 	return c, err == nil
 }
 
-// URL keeps scheme, host, path and query: the query sorted by name,
-// without the credentials some providers take there. User info and fragment go.
+// URL returns scheme, host, path and query of a URL. The query is sorted by name, without the
+// credentials that some providers expect there. User info and fragment are removed.
 func URL(u *url.URL) string {
 	c := url.URL{
 		Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Opaque: u.Opaque,
@@ -51,8 +50,8 @@ func URL(u *url.URL) string {
 	return c.String()
 }
 
-// query sorts the parts of a query by name; parts with one name keep
-// their order, which has meaning.
+// query sorts the parts of a query by name. Parts with the same name stay in their order, which
+// is significant.
 func query(raw string) string {
 	if raw == "" {
 		return ""
@@ -63,7 +62,7 @@ func query(raw string) string {
 	return strings.Join(parts, "&")
 }
 
-// ParamName is the name of a part of a query, such as a of a=b, unescaped.
+// ParamName returns the unescaped name of a part of a query, such as a for a=b.
 func ParamName(part string) string {
 	name, _, _ := strings.Cut(part, "=")
 	if plain, err := url.QueryUnescape(name); err == nil {
@@ -72,8 +71,7 @@ func ParamName(part string) string {
 	return name
 }
 
-// CredentialParam says whether a query parameter carries a credential or a
-// signature, by its name.
+// CredentialParam reports whether a query parameter has a credential or a signature, by its name.
 func CredentialParam(name string) bool {
 	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
 	case "key", "apikey", "accesskey", "accesstoken", "accesskeyid", "awsaccesskeyid", "token", "idtoken",

@@ -35,7 +35,7 @@ func TestCanonicalURL(t *testing.T) {
 	}
 }
 
-func TestWhatCountsInARequest(t *testing.T) {
+func TestDigest(t *testing.T) {
 	digest := func(body string) string { return Digest("POST", "https://api.test/", body) }
 	cases := []struct {
 		name, a, b string

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// maxHeaderName bounds the names kept: YAML takes no key beyond 1,024 bytes.
+// maxHeaderName bounds the names of stored headers, because YAML allows keys of at most 1,024
+// bytes.
 const maxHeaderName = 256
 
-// KeptHeaders returns a copy of the headers that may be on a cassette. It is
-// an allow-list: a header nobody thought of stays off.
+// KeptHeaders returns a copy of the headers on the allow-list of cassettes. It is not a list of
+// forbidden headers, because an unknown header could contain a credential.
 func KeptHeaders(h http.Header) http.Header {
 	kept := http.Header{}
 	for name, values := range h {
@@ -29,7 +30,7 @@ func KeptHeaders(h http.Header) http.Header {
 	return kept
 }
 
-// HeaderKept says whether a header may be stored, by its name in lower case.
+// HeaderKept reports whether a header may be stored, by its name in lower case.
 func HeaderKept(name string) bool {
 	switch name {
 	case "accept", "content-type", "content-encoding", "location",
@@ -49,8 +50,8 @@ func HeaderKept(name string) bool {
 	return false
 }
 
-// keptLocation drops credentials from where a redirect leads. The request that
-// follows is matched without them too.
+// keptLocation removes credentials from the target of a redirect. The following request is
+// matched without them, too.
 func keptLocation(v string) string {
 	u, err := url.Parse(v)
 	if err != nil {

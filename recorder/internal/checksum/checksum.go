@@ -1,5 +1,5 @@
-// Package checksum ends a text with a line that holds the SHA-256 of every byte before
-// it, and checks that line.
+// Package checksum appends a line with the SHA-256 of all bytes before it to a text, and verifies
+// that line.
 package checksum
 
 import (
@@ -10,27 +10,27 @@ import (
 	"fmt"
 )
 
-// What the last line begins with, and its size in bytes.
+// Key begins the last line, Size is its length in bytes.
 const (
 	Key  = "seal: sha256:"
 	Size = len(Key) + 2*sha256.Size + 1 // the line with its newline
 )
 
-// Append appends the last line: the digest of every byte before it.
+// Append appends the last line, the digest of all bytes before it.
 func Append(data []byte) []byte {
 	sum := sha256.Sum256(data)
 	return fmt.Appendf(data, "%s%x\n", Key, sum)
 }
 
-// Why a file's seal does not hold.
+// These errors say why the checksum of a file is invalid.
 var (
 	ErrNone    = errors.New("not sealed: written by another tool, or cut")
 	ErrBroken  = errors.New("checksum mismatch: the file was truncated or edited")
 	errEndings = errors.New("checksum mismatch: something turned its line endings into CR LF (in git: *.yaml -text)")
 )
 
-// Check checks the seal and returns what it covers, and the SHA-256 hex of
-// the whole file.
+// Check verifies the last line and returns the bytes before it, and the SHA-256 hex of the whole
+// file.
 func Check(data []byte) (content []byte, digest string, err error) {
 	cut := len(data) - Size
 	h := sha256.New()
