@@ -1,0 +1,172 @@
+package imports
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/internal/clip"
+)
+
+// Rescored counts the episodes of a run that checks did not decide.
+type Rescored struct {
+	// NoTask counts episodes of no task of the suite, NotCheckable the others, by the check that
+	// lacks data.
+	NoTask       int
+	NotCheckable map[string]int
+}
+
+// Rescore writes the imported run in dir once more below runs, with the verdicts of a suite's
+// checks on its tasks, which are found by their ids or their requests. Episodes that the checks do
+// not decide stay without a result, and have what could not be checked among their checks.
+func Rescore(dir, runs string, suite *goldens.Suite) (to string, m manifest.Manifest, out Rescored, err error) {
+	m, episodes, err := ledger.Open(dir)
+	if err != nil {
+		return "", m, out, err
+	}
+	t, err := OpenTexts(dir, m)
+	if err != nil {
+		return "", m, out, err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	out.NotCheckable = map[string]int{}
+	s := scorer{suite, t, map[string]goldens.Task{}, &out}
+	s.take(&m)
+	to = filepath.Join(runs, m.RunID)
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return to, m, out, err
+	}
+	unlock, err := ledger.Lock(to)
+	if err != nil {
+		return to, m, out, err
+	}
+	defer unlock()
+	w, err := ledger.NewWriter(to)
+	if err != nil {
+		return to, m, out, err
+	}
+	defer w.Abort()
+	for rows, err := range episodes {
+		if err == nil {
+			err = s.score(&rows, m.RunID)
+		}
+		if err == nil {
+			rows.Episode.AddTo(&m.Outcomes)
+			err = w.Append(rows)
+		}
+		if err != nil {
+			return to, m, out, err
+		}
+	}
+	m, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
+		m.SetTotals(totals)
+		return m, copyTexts(to, dir)
+	})
+	return to, m, out, err
+}
+
+// copyTexts copies TextsFile.
+func copyTexts(to, from string) error {
+	f, err := sealed.Open(filepath.Join(from, TextsFile))
+	if err != nil {
+		return err
+	}
+	err = sealed.Write(filepath.Join(to, TextsFile), func(w io.Writer) error { _, err := io.Copy(w, f); return err })
+	return errors.Join(err, f.Close())
+}
+
+// scorer scores the episodes of a run.
+type scorer struct {
+	suite *goldens.Suite
+	texts *Texts
+	tasks map[string]goldens.Task // by id in the run
+	out   *Rescored
+}
+
+// take makes a manifest that of the rescored run.
+func (s scorer) take(m *manifest.Manifest) {
+	var at time.Time
+	if id, err := ulid.ParseStrict(m.RunID); err == nil {
+		at = ulid.Time(id.Time())
+	}
+	m.RescoredFrom, m.SuiteDigest, m.Outcomes = m.RunID, s.suite.Digest, manifest.Outcomes{}
+	m.RunID = drive.NewRunID(at, "rescore", m.RescoredFrom, s.suite.Digest)
+	m.Tasks = slices.Clone(m.Tasks)
+	for i, t := range m.Tasks {
+		if found, ok := taskOfSuite(s.suite, t.ID, t.Request); ok {
+			s.tasks[t.ID] = found
+			m.Tasks[i] = drive.ManifestTask(s.suite, found)
+			m.Tasks[i].ID = t.ID
+		}
+	}
+}
+
+// score replaces the verdict of an episode.
+func (s scorer) score(rows *ledger.EpisodeRows, run string) error {
+	row := &rows.Episode
+	row.RunID = run
+	for i := range rows.Turns {
+		rows.Turns[i].RunID = run
+	}
+	for i := range rows.ToolCalls {
+		rows.ToolCalls[i].RunID = run
+	}
+	traces, err := s.texts.Traces(*rows)
+	if err != nil {
+		return err
+	}
+	said, err := s.texts.of(*rows)
+	if err != nil {
+		return err
+	}
+	row.Status, row.Solved, row.Checks = manifest.StatusImported, false, nil
+	task, ok := s.tasks[row.TaskID]
+	if !ok {
+		s.out.NoTask++
+		return nil
+	}
+	var tools []tool.Spec
+	var known []string
+	writes := false
+	for _, t := range s.suite.Tools {
+		if slices.Contains(task.Tools, t.Name) {
+			tools, known = append(tools, t), append(known, t.Name)
+			writes = writes || s.suite.Approval(t.Name) != goldens.ApproveAlways
+		}
+	}
+	judged, err := judge(rows, said, task, tools)
+	if err != nil {
+		return err
+	}
+	o := outcome(rows, said, *traces[len(traces)-1].Outcome, known)
+	solved, decided, checks := score(task, o, said, writes)
+	if !judged {
+		decided = false
+		checks = append(checks, goldens.CheckResult{Name: "turns", Detail: notCheckable + "output of a turn"})
+	}
+	for _, c := range checks {
+		row.Checks = append(row.Checks, ledger.Check{Name: c.Name, Passed: c.Passed, Detail: clip.Bytes(c.Detail, maxError)})
+		if !decided && strings.HasPrefix(c.Detail, notCheckable) {
+			s.out.NotCheckable[c.Name]++
+		}
+	}
+	if len(task.Expect) > 0 {
+		row.ExpectedStatus = task.Expect[0].Status
+	}
+	if row.SuiteDigest = s.suite.Digest; decided {
+		row.Status, row.Solved = o.Status, solved
+	}
+	return nil
+}
