@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// benchTurns are 20,000 turns, the widest table.
+// benchTurns returns 20,000 turns, the table with the most columns.
 func benchTurns() []Turn { return sampleRows(4000).Turns }
 
 func rowRate(b *testing.B, rows int) {
 	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// Floor: the metric bare-rows/s, parquet-go with the same columns and row groups and
-// its own zstd, taken in turns with ours since the machine does other things too; ratio compares
-// the fastest of each. What we add is the digest of the rows and the seal.
+// The target is the metric bare-rows/s: parquet-go with the same columns and row groups and its
+// default zstd. The two alternate, because the machine may be busy; ratio compares the fastest of
+// each. cupel adds the digest of the rows and the checksum of the file.
 func BenchmarkWriteTurns(b *testing.B) {
 	rows := benchTurns()
 	ours, bare := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
@@ -47,7 +47,7 @@ func BenchmarkWriteTurns(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(bare), "ratio")
 }
 
-// Rate and memory do not depend on the length of a run.
+// BenchmarkWriter shows that rate and memory do not depend on the length of a run.
 func BenchmarkWriter(b *testing.B) {
 	run := newEndless()
 	for _, n := range []int{1000, 10_000, 100_000} {
@@ -74,7 +74,7 @@ func BenchmarkWriter(b *testing.B) {
 	}
 }
 
-// Floor: BenchmarkReadTurns, which puts nothing together.
+// The target is BenchmarkReadTurns, which does not join tables.
 func BenchmarkScan(b *testing.B) {
 	run := newEndless()
 	for _, n := range []int{1000, 10_000, 100_000} {
@@ -113,8 +113,8 @@ func bareWrite(b *testing.B, rows []Turn, c compress.Codec) []byte {
 	return buf.Bytes()
 }
 
-// Floor: the sub-benchmark bare, parquet-go's own reader of the same file, which
-// reads null token counts as zero and checks nothing.
+// The target is the sub-benchmark bare: parquet-go's reader of the same file, which reads null
+// token counts as zero and checks nothing.
 func BenchmarkReadTurns(b *testing.B) {
 	rows := benchTurns()
 	file, err := encodeTable(tableTurns, rows)
@@ -154,7 +154,7 @@ func readRows(b *testing.B, file []byte) {
 	}
 }
 
-// BenchmarkCodec is why files are zstd: see codec.
+// BenchmarkCodec compares compressions: see codec.
 func BenchmarkCodec(b *testing.B) {
 	rows := benchTurns()
 	for _, c := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
@@ -176,8 +176,8 @@ func BenchmarkCodec(b *testing.B) {
 	}
 }
 
-// Floor: SHA-256 of the same number of bytes, about 0.5 µs a row with the
-// processor's SHA instructions.
+// The target is SHA-256 of the same number of bytes, about 0.5 µs per row with the processor's
+// SHA instructions.
 func BenchmarkDigest(b *testing.B) {
 	rows := Rows{Turns: benchTurns()}
 	b.ReportAllocs()
@@ -187,8 +187,8 @@ func BenchmarkDigest(b *testing.B) {
 	rowRate(b, len(rows.Turns))
 }
 
-// Floor: a checksum and a copy of the 3.2 KB of an episode of five turns, about
-// 1 µs. With Sync the disk decides; 64 goroutines share its syncs.
+// The target is a checksum and a copy of the 3.2 KB of an episode of five turns, about 1 µs. With
+// Sync the disk decides; 64 goroutines share its syncs.
 func BenchmarkJournalAppend(b *testing.B) {
 	rec := sampleRecords(8)[7]
 	for _, bb := range []struct {
@@ -222,7 +222,7 @@ func BenchmarkJournalAppend(b *testing.B) {
 	}
 }
 
-// Floor: reading the file and its checksums.
+// The target is reading the file and verifying its checksums.
 func BenchmarkOpenJournal(b *testing.B) {
 	recs := sampleRecords(200)
 	dir, whole := writeJournal(b, recs)

@@ -2,15 +2,14 @@ package ledger
 
 import "github.com/parquet-go/parquet-go"
 
-// column puts the values of one leaf column into the row being read. Only lists
-// get more than one value a row; an empty list gets one null.
+// column stores the values of one leaf column in the row being read. Only a list has more than
+// one value per row; an empty list has one null.
 type column interface {
 	reset()
 	set(parquet.Value)
 }
 
-// columnsOf returns the leaf columns of a row by index; field pointers are
-// those of record.fields.
+// columnsOf returns the leaf columns of a row by index. fields are those of record.fields.
 func columnsOf(fields []any) []column {
 	var out []column
 	for _, f := range fields {
@@ -34,12 +33,20 @@ func columnsOf(fields []any) []column {
 		case *[]string:
 			out = append(out, list[string]{p, text})
 		case *[]Check:
-			// Three leaves of one list: the first makes the elements, the others
-			// fill them in.
+			// A check has three leaves: the first appends the elements, the others set their
+			// members.
 			out = append(out,
 				list[Check]{p, func(v parquet.Value) Check { return Check{Name: text(v)} }},
-				&member{to: p, put: func(c *Check, v parquet.Value) { c.Passed = v.Boolean() }},
-				&member{to: p, put: func(c *Check, v parquet.Value) { c.Detail = text(v) }})
+				&member[Check]{to: p, put: func(c *Check, v parquet.Value) { c.Passed = v.Boolean() }},
+				&member[Check]{to: p, put: func(c *Check, v parquet.Value) { c.Detail = text(v) }})
+		case *[]Request:
+			out = append(out, list[Request]{p, func(v parquet.Value) Request { return Request{SubAgent: text(v)} }})
+			for i := range len(new(Request).texts()) - 1 {
+				out = append(out, &member[Request]{to: p, put: func(r *Request, v parquet.Value) { *r.texts()[i+1] = text(v) }})
+			}
+			out = append(out,
+				&member[Request]{to: p, put: func(r *Request, v parquet.Value) { r.TsAsked = v.Int64() }},
+				&member[Request]{to: p, put: func(r *Request, v parquet.Value) { r.WaitUs = v.Int64() }})
 		}
 	}
 	return out
@@ -47,7 +54,7 @@ func columnsOf(fields []any) []column {
 
 func text(v parquet.Value) string { return string(v.ByteArray()) }
 
-// stringColumn keeps the last string: most columns repeat it.
+// stringColumn reuses the previous string, because most columns repeat it.
 type stringColumn struct {
 	to   *string
 	last string
@@ -98,16 +105,16 @@ func (c list[V]) set(v parquet.Value) {
 	}
 }
 
-// member fills in one member of the elements of a list.
-type member struct {
-	to  *[]Check
+// member sets one member of the elements of a list.
+type member[E any] struct {
+	to  *[]E
 	at  int
-	put func(*Check, parquet.Value)
+	put func(*E, parquet.Value)
 }
 
-func (c *member) reset() { c.at = 0 }
+func (c *member[E]) reset() { c.at = 0 }
 
-func (c *member) set(v parquet.Value) {
+func (c *member[E]) set(v parquet.Value) {
 	if !v.IsNull() && c.at < len(*c.to) {
 		c.put(&(*c.to)[c.at], v)
 		c.at++

@@ -10,11 +10,11 @@ import (
 
 // Difference is a column in which two rows differ.
 type Difference struct {
-	// Table is episodes, turns or tool_calls; Row counts from 1 within the episode;
-	// 0 means that one of the two has more rows.
+	// Table is episodes, turns or tool_calls. Row counts from 1 within the episode; 0 means
+	// that the numbers of rows differ.
 	Table string
 	Row   int
-	// Column is empty when the number of rows differs.
+	// Column is empty if the numbers of rows differ.
 	Column  string
 	Was, Is string
 }
@@ -27,9 +27,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s of row %d of %s: %s → %s", d.Column, d.Row, d.Table, d.Was, d.Is)
 }
 
-// Diff compares the rows of two episodes and returns the first difference, in the
-// order of tables, rows and columns; run_id and replayed do not count, and neither
-// does whether a list is nil or empty. Values are cut to 200 bytes.
+// Diff compares the rows of two episodes and returns the first difference in the order of
+// tables, rows and columns. It ignores run_id and replayed, and treats nil and empty lists as
+// equal. Values are truncated to 200 bytes.
 func (a EpisodeRows) Diff(b EpisodeRows) (d Difference, same bool) {
 	if d, same = diffRows(tableEpisodes, []Episode{a.Episode}, []Episode{b.Episode}); !same {
 		return d, same
@@ -81,6 +81,8 @@ func sameField(a, b any) bool {
 		return slices.Equal(*p, *b.(*[]string))
 	case *[]Check:
 		return slices.Equal(*p, *b.(*[]Check))
+	case *[]Request:
+		return slices.Equal(*p, *b.(*[]Request))
 	}
 	panic(fmt.Sprintf("ledger: column of type %T", a)) // unreachable: see record.fields
 }
@@ -89,7 +91,7 @@ func samePointer[V comparable](a, b *V) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// show is a value for people; null where there is none.
+// show formats a value, or null for nil.
 func show(field any) string {
 	v := reflect.ValueOf(field).Elem()
 	if v.Kind() == reflect.Pointer {

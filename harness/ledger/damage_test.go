@@ -34,9 +34,9 @@ func openAllTables(dir string) error {
 	return nil
 }
 
-// A flipped bit of a file of a run folder and a cut of it are refused by all readers, in a
-// sample: the bytes are too many. Package manifest tests every bit of run.json.
-func TestEveryChangeOfAFileIsRefused(t *testing.T) {
+// All readers reject a flipped bit and a truncation of a file. The test samples the bits; package
+// manifest tests every bit of run.json.
+func TestReadersRejectChangedFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, sampleRecords(3))
 	for name, read := range readers {
@@ -76,9 +76,9 @@ func TestEveryChangeOfAFileIsRefused(t *testing.T) {
 	}
 }
 
-// A whole file of another run is refused, whichever it is, and so is a manifest whose
-// digest is not that of the rows.
-func TestFilesOfTwoRunsAreRefused(t *testing.T) {
+// Readers reject an intact file of another run, and a manifest whose digest does not match the
+// rows.
+func TestReadersRejectFilesOfTwoRuns(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	rows := sampleRows(3)
 	require.NoError(t, writeRows(dir, rows))
@@ -104,7 +104,7 @@ func TestFilesOfTwoRunsAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"Read", "Scan"} {
 		err := readers[name](dir)
-		require.ErrorContains(t, err, "run.json: its ledger_digest is not that of the rows", name)
+		require.ErrorContains(t, err, "run.json: its ledger_digest does not match the rows", name)
 		require.ErrorAs(t, err, new(*sealed.CorruptError))
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 var errPayload = errors.New("its content is not rows of an episode")
 
-// appendEpisode appends the rows of an episode as the journal holds them.
+// appendEpisode appends the rows of an episode in the encoding of the journal.
 func (c *coder) appendEpisode(dst []byte, rec *EpisodeRows) []byte {
 	c.enc = encoder{buf: dst}
 	c.episode.row = rec.Episode
@@ -28,8 +28,7 @@ func appendRows[T any, P record[T]](e *encoder, s *scratch[T, P], rows []T) {
 	}
 }
 
-// coder is what encoding and decoding the rows of an episode need. It is for one
-// goroutine at a time.
+// coder encodes and decodes the rows of an episode. It is not safe for concurrent use.
 type coder struct {
 	enc     encoder
 	episode *scratch[Episode, *Episode]
@@ -41,14 +40,14 @@ func newCoder() *coder {
 	return &coder{episode: newScratch[Episode](), turn: newScratch[Turn](), call: newScratch[ToolCall]()}
 }
 
-// decodeEpisode is the inverse of appendEpisode. The payload is untrusted, and not
-// kept.
+// decodeEpisode is the inverse of appendEpisode. The payload is untrusted; the rows do not
+// share its memory.
 func (c *coder) decodeEpisode(payload []byte) (EpisodeRows, error) {
 	d := decoder{text: string(payload)}
 	var rec EpisodeRows
-	d.own = true // whoever keeps an episode must not keep all its rows with it
+	d.copies = true // so that an episode does not retain the memory of all its rows
 	decodeRow(&d, c.episode, &rec.Episode)
-	d.own = false
+	d.copies = false
 	rec.Turns = decodeRows(&d, c.turn)
 	rec.ToolCalls = decodeRows(&d, c.call)
 	if d.bad || d.text != "" {
@@ -57,10 +56,10 @@ func (c *coder) decodeEpisode(payload []byte) (EpisodeRows, error) {
 	return rec, nil
 }
 
-// decodeRow reads a row into the scratch, and from there into to.
+// decodeRow reads a row into the scratch and copies it to to.
 func decodeRow[T any, P record[T]](d *decoder, s *scratch[T, P], to *T) {
 	*P(&s.row).key() = d.key()
-	for _, f := range s.own {
+	for _, f := range s.rest {
 		d.field(f)
 	}
 	*to = s.row
@@ -68,7 +67,7 @@ func decodeRow[T any, P record[T]](d *decoder, s *scratch[T, P], to *T) {
 
 func decodeRows[T any, P record[T]](d *decoder, s *scratch[T, P]) []T {
 	// A row has at least a byte per column.
-	n := d.count(len(s.own))
+	n := d.count(len(s.rest))
 	if n == 0 {
 		return nil
 	}
@@ -83,14 +82,13 @@ func decodeRows[T any, P record[T]](d *decoder, s *scratch[T, P]) []T {
 	return rows
 }
 
-// decoder reads what an encoder wrote. Once something was wrong it is bad, and
-// reads zeros.
+// decoder reads the output of an encoder. After an error it is bad and returns zeros.
 type decoder struct {
-	text string // what is left
-	bad  bool
-	own  bool // strings get memory of their own, else they share that of the text
-	last Key
-	any  bool
+	text   string // not yet read
+	bad    bool
+	copies bool // copy strings, which otherwise share the memory of text
+	last   Key
+	any    bool
 }
 
 func (d *decoder) fail() {
@@ -104,13 +102,13 @@ func (d *decoder) key() Key {
 			d.fail()
 		}
 	case otherKey:
-		own := d.own
-		d.own = true
+		copies := d.copies
+		d.copies = true
 		for _, s := range d.last.strings() {
 			*s = d.string()
 		}
 		d.last.Trial, d.last.Seed, d.last.Replayed = d.int32(), d.int(), d.bool()
-		d.own, d.any = own, true
+		d.copies, d.any = copies, true
 	default:
 		d.fail()
 	}
@@ -159,6 +157,16 @@ func (d *decoder) field(f any) {
 		for range d.count(3) {
 			*p = append(*p, Check{d.string(), d.bool(), d.string()})
 		}
+	case *[]Request:
+		*p = nil
+		for range d.count(9) {
+			var r Request
+			for _, s := range r.texts() {
+				*s = d.string()
+			}
+			r.TsAsked, r.WaitUs = d.int(), d.int()
+			*p = append(*p, r)
+		}
 	default:
 		panic(fmt.Sprintf("ledger: column of type %T", f)) // unreachable: see record.fields
 	}
@@ -183,7 +191,7 @@ func (d *decoder) bool() bool {
 }
 
 func (d *decoder) uint() uint64 {
-	if len(d.text) > 0 && d.text[0] < 0x80 { // most of them
+	if len(d.text) > 0 && d.text[0] < 0x80 { // most numbers
 		n := d.text[0]
 		d.text = d.text[1:]
 		return uint64(n)
@@ -221,7 +229,7 @@ func (d *decoder) float() *float64 {
 	return &f
 }
 
-// count reads how many elements follow, each of at least size bytes.
+// count reads the number of elements that follow, each of at least size bytes.
 func (d *decoder) count(size int) int {
 	n := d.uint()
 	if n > uint64(len(d.text)/size) {
@@ -235,7 +243,7 @@ func (d *decoder) string() string {
 	n := d.count(1)
 	s := d.text[:n]
 	d.text = d.text[n:]
-	if d.own {
+	if d.copies {
 		return strings.Clone(s)
 	}
 	return s

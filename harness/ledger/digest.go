@@ -6,11 +6,11 @@ import (
 	"hash"
 )
 
-// Digest is the SHA-256 in lower-case hex over the digests of the three tables,
-// each over all its rows except the columns run_id and replayed, so that a replay
-// has the digest of the run it replays. It depends on the order of the rows, not
-// on how they are stored: nil and empty lists are equal, and a byte that is not
-// UTF-8 counts as U+FFFD, as Write and Journal.Append store it.
+// Digest returns the SHA-256, in lower-case hex, of the digests of the three tables. The digest
+// of a table covers all its rows without the columns run_id and replayed, so that a replay has
+// the digest of its source. It depends on the order of the rows, but not on their storage: nil
+// and empty lists are equal, and a byte that is not UTF-8 counts as U+FFFD, as Write and
+// Journal.Append store it.
 func (r Rows) Digest() string {
 	var d Digester
 	addAll(&d.episodes, r.Episodes)
@@ -25,8 +25,8 @@ func addAll[T any, P record[T]](d *tableDigester[T, P], rows []T) {
 	}
 }
 
-// Digester computes Rows.Digest of rows that come episode by episode, in ledger
-// order. The zero value has no rows. It is for one goroutine.
+// Digester computes Rows.Digest from one episode after another, in ledger order. The zero value
+// has no rows. It is not safe for concurrent use.
 type Digester struct {
 	episodes tableDigester[Episode, *Episode]
 	turns    tableDigester[Turn, *Turn]
@@ -54,30 +54,29 @@ func sumOf(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tableDigester takes the digests of one table: that of Digest, and one of all
-// its columns. The two columns that tell them apart hardly change from row to
-// row, so that a second hash over their runs of equal values is all it takes.
+// tableDigester computes two digests of one table: one for Rows.Digest, and one of all columns.
+// The second also hashes runs of equal run_id and replayed, which rarely change from row to
+// row, so that it costs almost nothing.
 type tableDigester[T any, P record[T]] struct {
 	rows *scratch[T, P]
 	all  hashed // without run_id and replayed
-	run  hashed // run_id, replayed and for how many rows
+	run  hashed // run_id, replayed and their number of rows
 
 	runID    string // valid UTF-8
 	replayed bool
 	count    uint64
 }
 
-// hashed is an encoder whose bytes are hashed and forgotten. Its zero value is empty.
+// hashed is an encoder that hashes its output and drops it. The zero value is empty.
 type hashed struct {
 	encoder
-	hash hash.Hash // nil until something is hashed
+	hash hash.Hash // nil before the first byte
 }
 
-// digestBuffer is how many bytes are hashed at once.
+// digestBuffer is the number of bytes per call of the hash.
 const digestBuffer = 32 << 10
 
-// add adds a row, and reports its size in bytes and whether its strings are valid
-// UTF-8.
+// add adds a row and returns its size in bytes and whether all its strings are valid UTF-8.
 func (d *tableDigester[T, P]) add(row *T) (size int, clean bool) {
 	if d.rows == nil {
 		d.rows = newScratch[T, P]()
@@ -104,7 +103,7 @@ func (d *tableDigester[T, P]) add(row *T) (size int, clean bool) {
 	return size, clean && !d.all.dirty
 }
 
-// flush hashes the buffer once it holds at least n bytes.
+// flush hashes the buffer if it has at least n bytes.
 func (h *hashed) flush(n int) {
 	if h.hash == nil {
 		h.hash = sha256.New()
@@ -130,7 +129,7 @@ func (d *tableDigester[T, P]) endRun() {
 	}
 }
 
-// sumAll returns the digest of all columns. Rows added later are another run.
+// sumAll returns the digest of all columns. It ends the current run of equal values.
 func (d *tableDigester[T, P]) sumAll() string {
 	d.endRun()
 	return sumOf(d.all.sum(), d.run.sum())

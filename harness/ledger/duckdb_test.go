@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// duckdbOutput is what testdata/duckdb/query.mjs prints.
+// duckdbOutput is the output of testdata/duckdb/query.mjs.
 type duckdbOutput struct {
 	Tables map[string]struct {
 		Rows  int
@@ -58,7 +58,7 @@ type duckdbTurn struct {
 	Reason      string
 }
 
-// Another program reads what we write. `make duckdb` installs the module and runs this.
+// DuckDB reads the files that cupel writes. `make duckdb` installs the module and runs this test.
 func TestDuckDB(t *testing.T) {
 	dir, rows := t.TempDir(), sampleRows(400)
 	require.NoError(t, writeRows(dir, rows))
@@ -90,7 +90,7 @@ func TestDuckDB(t *testing.T) {
 	require.Equal(t, tableDigest(rows.Turns), meta[keyRows])
 }
 
-// runDuckDB decodes into out what a script below testdata/duckdb prints.
+// runDuckDB decodes the output of a script below testdata/duckdb into out.
 func runDuckDB(t *testing.T, out any, script, dir string, more ...string) {
 	modules := testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	args := append([]string{filepath.Join("testdata", "duckdb", script), dir, modules}, more...)
@@ -101,7 +101,7 @@ func runDuckDB(t *testing.T, out any, script, dir string, more ...string) {
 	require.NoError(t, json.Unmarshal(data, out))
 }
 
-// The bounds DuckDB has of the row groups leave it one to read for one task.
+// The statistics let DuckDB read one row group for one task.
 func TestDuckDBSkipsRowGroups(t *testing.T) {
 	dir, run := t.TempDir(), newEndless()
 	run.write(t, dir, 8000, func(int) {}) // 40,000 turns

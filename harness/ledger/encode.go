@@ -4,17 +4,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
-// encoder writes rows in a form in which no two look alike: strings and lists
-// carry their length, pointers report whether there is a value, and a key that is
-// that of the row before is one byte. Digests and the journal use it.
+// encoder writes rows for digests and the journal, so that different rows have different
+// encodings: strings and lists begin with their length, and pointers with a flag for nil. A key
+// that equals the previous row's is one byte.
 type encoder struct {
 	buf   []byte
 	dirty bool // a string was not valid UTF-8
-	last  Key  // of the row before, valid UTF-8
-	any   bool // there is a row before
+	last  Key  // of the previous row, valid UTF-8
+	any   bool // there is a previous row
 }
 
 const (
@@ -83,13 +84,22 @@ func (e *encoder) field(f any) {
 			e.bool(c.Passed)
 			e.string(c.Detail)
 		}
+	case *[]Request:
+		e.uint(uint64(len(*p)))
+		for _, r := range *p {
+			for _, s := range r.texts() {
+				e.string(*s)
+			}
+			e.int(r.TsAsked)
+			e.int(r.WaitUs)
+		}
 	default:
 		panic(fmt.Sprintf("ledger: column of type %T", f)) // unreachable: see record.fields
 	}
 }
 
 func (e *encoder) uint(n uint64) {
-	if n < 0x80 { // most of them
+	if n < 0x80 { // most numbers
 		e.buf = append(e.buf, byte(n))
 		return
 	}
@@ -124,29 +134,29 @@ func (e *encoder) string(s string) {
 	e.buf = append(e.buf, s...)
 }
 
-// scratch is one row and the pointers to its columns: rows are copied into it,
-// which is cheaper than collecting the pointers of every row.
+// scratch is one row and the pointers to its columns. Copying a row into it is cheaper than
+// collecting the pointers of every row.
 type scratch[T any, P record[T]] struct {
-	row T
-	own []any // the columns behind the key
+	row  T
+	rest []any // the columns after the key
 }
 
 func newScratch[T any, P record[T]]() *scratch[T, P] {
 	s := &scratch[T, P]{}
-	s.own = P(&s.row).fields(nil)[keyFields:]
+	s.rest = P(&s.row).fields(nil)[keyFields:]
 	return s
 }
 
 // encode writes the row.
 func (s *scratch[T, P]) encode(e *encoder) {
 	e.key(P(&s.row).key())
-	for _, f := range s.own {
+	for _, f := range s.rest {
 		e.field(f)
 	}
 }
 
-// validUTF8 replaces every byte that is not UTF-8 by U+FFFD, one for one, as
-// encoding JSON does: journal and Parquet must agree.
+// validUTF8 replaces each byte that is not UTF-8 with U+FFFD, as encoding/json does, so that
+// journal and Parquet have the same text.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -161,8 +171,8 @@ func cleanKey(k Key) Key {
 	return k
 }
 
-// clean makes every string of a row valid UTF-8. What its lists point to is left
-// alone.
+// clean makes every string of a row valid UTF-8. It copies lists, because others may share
+// their memory.
 func clean[T any, P record[T]](row *T) {
 	for _, f := range P(row).fields(nil) {
 		switch p := f.(type) {
@@ -180,6 +190,13 @@ func clean[T any, P record[T]](row *T) {
 				list[i] = Check{validUTF8(c.Name), c.Passed, validUTF8(c.Detail)}
 			}
 			*p = list
+		case *[]Request:
+			*p = slices.Clone(*p)
+			for i := range *p {
+				for _, s := range (*p)[i].texts() {
+					*s = validUTF8(*s)
+				}
+			}
 		}
 	}
 }

@@ -1,23 +1,22 @@
 package ledger
 
-// record is a row as digest, journal and reader see it: a list of pointers to its
-// columns, in schema order. It exists because parquet-go reads null in an
-// embedded struct as a pointer to zero, and because a digest by reflection is
-// several times slower.
+// record gives digest, journal and reader the pointers to the columns of a row. It exists
+// because parquet-go reads null in an embedded struct as a pointer to zero, and because a digest
+// by reflection is several times slower.
 type record[T any] interface {
 	*T
-	// fields appends a pointer to every column; their types are *string, *bool,
-	// *int32, *int64, **bool, **int32, **int64, **float64, *[]string and *[]Check.
+	// fields appends a pointer to every column in schema order, of type *string, *bool, *int32,
+	// *int64, **bool, **int32, **int64, **float64, *[]string, *[]Check or *[]Request.
 	fields(dst []any) []any
 	key() *Key
 }
 
 func (k *Key) key() *Key { return k }
 
-// keyFields is how many columns Key has.
+// keyFields is the number of columns of Key.
 const keyFields = 13
 
-// strings are the columns of text, in order.
+// strings returns the text columns in order.
 func (k *Key) strings() [10]*string {
 	return [...]*string{&k.RunID, &k.EpisodeID, &k.Suite, &k.TaskID, &k.Candidate, &k.Agent, &k.Provider, &k.Model,
 		&k.OutputMode, &k.PromptProfile}
@@ -37,11 +36,11 @@ func (e *Episode) fields(dst []any) []any {
 		&e.Steps, &e.ToolCalls, &e.Clarifies, &e.Violations, &e.ThrashEvents, &e.StallEvents)
 	return append(e.Tokens.fields(dst), &e.CostNanoUSD, &e.TsStart, &e.ElapsedUs, &e.InfraError, &e.ErrorKind, &e.ErrorText,
 		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest,
-		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason)
+		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Hosts, &e.Requests)
 }
 
 func (t *Turn) fields(dst []any) []any {
-	dst = append(t.Key.fields(dst), &t.Turn, &t.Role, &t.Kind, &t.PlanStep, &t.PlanRev, &t.ActionID, &t.ParentActionID,
+	dst = append(t.Key.fields(dst), &t.Turn, &t.Role, &t.Kind, &t.SubAgent, &t.ParentAgent, &t.PlanStep, &t.PlanRev, &t.ActionID, &t.ParentActionID,
 		&t.TsStart, &t.TsEnd, &t.DurationUs, &t.TTFTUs, &t.Attempts, &t.HTTPStatus, &t.ErrorKind, &t.FinishReason, &t.ModelServed,
 		&t.ValidJSON, &t.Repaired, &t.Actionable, &t.ContractValid, &t.Violations, &t.Warnings,
 		&t.NextActionType, &t.NextActionName, &t.Confidence, &t.Done, &t.Reason)
@@ -51,7 +50,7 @@ func (t *Turn) fields(dst []any) []any {
 }
 
 func (c *ToolCall) fields(dst []any) []any {
-	return append(c.Key.fields(dst), &c.Seq, &c.Turn, &c.ActionID, &c.ParentActionID, &c.ToolName, &c.ArgsHash, &c.IdempotencyKey,
-		&c.RetryIndex, &c.TsStart, &c.TsEnd, &c.DurationUs, &c.Outcome, &c.ErrorCode, &c.Deduped, &c.CircuitOpen, &c.DurationSpike,
+	return append(c.Key.fields(dst), &c.Seq, &c.Turn, &c.ActionID, &c.ParentActionID, &c.SubAgent, &c.ParentAgent, &c.ToolName, &c.ArgsHash, &c.IdempotencyKey,
+		&c.RetryIndex, &c.TsStart, &c.TsEnd, &c.DurationUs, &c.Outcome, &c.ErrorCode, &c.Deduped, &c.CircuitOpen, &c.Proposed, &c.Executed, &c.DurationSpike,
 		&c.StepsUsed, &c.ToolCallsUsed, &c.TokensUsed, &c.Changes, &c.ChangedPaths)
 }

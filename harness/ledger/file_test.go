@@ -18,7 +18,7 @@ import (
 )
 
 func TestRoundTrip(t *testing.T) {
-	for _, n := range []int{0, 1, 3, 3500} { // the last outgrows dictionaryBytes
+	for _, n := range []int{0, 1, 3, 3500} { // the last exceeds dictionaryBytes
 		dir, rows := t.TempDir(), sampleRows(n)
 		require.NoError(t, writeRows(dir, rows))
 		got, err := Read(dir)
@@ -28,8 +28,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Null and zero must stay apart in embedded structs too, where parquet-go's own
-// reader loses null.
+// Null and zero differ also in embedded structs, in which parquet-go's reader loses null.
 func TestNullIsNotZero(t *testing.T) {
 	zero, one, float := int64(0), int32(0), 0.0
 	rows := Rows{Turns: []Turn{
@@ -58,12 +57,13 @@ func TestExtremeValues(t *testing.T) {
 	require.Equal(t, rows, got)
 }
 
-// Everything that stores text stores the same text.
+// Parquet, journal and digest use the same replacement text.
 func TestTextThatIsNotUTF8(t *testing.T) {
 	bad := "cut \xc3 and \xff\xfe."
 	rows := sampleRows(2)
 	rows.Episodes[1].ErrorText = bad
 	rows.Episodes[1].Checks = []Check{{Name: bad, Passed: true, Detail: bad}}
+	rows.Episodes[1].Requests = []Request{{Tool: "t", Message: bad, WaitUs: 5}}
 	rows.Turns[3].Violations = []string{"fine", bad}
 	dir := t.TempDir()
 	require.NoError(t, writeRows(dir, rows))
@@ -75,6 +75,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	const good = "cut \uFFFD and \uFFFD\uFFFD."
 	require.Equal(t, good, got.Episodes[1].ErrorText)
 	require.Equal(t, []Check{{good, true, good}}, got.Episodes[1].Checks)
+	require.Equal(t, []Request{{Tool: "t", Message: good, WaitUs: 5}}, got.Episodes[1].Requests)
 	require.Equal(t, []string{"fine", good}, got.Turns[3].Violations)
 	require.Equal(t, rows.Digest(), got.Digest())
 
@@ -84,8 +85,8 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	require.Equal(t, got.Episodes[1], recs[0].Episode)
 }
 
-// Keys that are the same once they are valid UTF-8 are the same to the digest,
-// since that is what is read back.
+// Keys that are equal after their conversion to valid UTF-8 have equal digests, because readers
+// get the converted ones.
 func TestKeysThatAreNotUTF8(t *testing.T) {
 	run := func(id, model string) Key { return Key{RunID: id, TaskID: "t", Model: model} }
 	rec := EpisodeRows{
@@ -130,14 +131,14 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 7(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, "cupel version 9(build ledger)", f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
 	require.Equal(t, []byte{0, 64, 0, 0}, column.Statistics.MinValue, "16384, little-endian")
-	for key, want := range map[string]string{keyVersion: "7", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	for key, want := range map[string]string{keyVersion: "9", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
@@ -157,7 +158,7 @@ func TestFreeTextStaysOutOfTheFooter(t *testing.T) {
 	}
 }
 
-// Rows may hold what the seal is found by.
+// Rows may contain the bytes by which the checksum is found.
 func TestSealIsNotFoundInRows(t *testing.T) {
 	trap := "\x18\x11" + keySeal + "\x18\x40" + strings.Repeat("0", sealLen)
 	rows := []Episode{{Key: Key{RunID: trap}, Answer: trap, ConfigDigest: trap}}
@@ -214,8 +215,8 @@ func requireRefused(t *testing.T, dir, name string, which any) {
 	require.Equal(t, Rows{}, rows, "%v", which)
 }
 
-// A file whose seal was renewed after the damage is an attack, not an accident:
-// it must still be an error and never a panic, or have the same rows.
+// A damaged file may have a new checksum, as in an attack. Reading it must return an error or the
+// same rows, and must not panic.
 func TestDecodeSurvivesResealedDamage(t *testing.T) {
 	rows := sampleRows(6).Turns
 	whole, err := encodeTable(tableTurns, rows)
@@ -270,10 +271,10 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("8", "abc", "turns"), []string{`version "8"`, "reads version 7", "code_version"}},
-		{"claims the digest of other columns", forge("7", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
+		{"unknown digest", forge("10", "abc", "turns"), []string{`version "10"`, "reads version 9", "code_version"}},
+		{"claims the digest of other columns", forge("9", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
 		{"the same columns, an older version", forge("3", schemaDigest(schemaText[Turn]()), "turns"), []string{`version "3"`, "run again"}},
-		{"another table", forge("8", "abc", "episodes"), []string{`holds the table "episodes", not "turns"`}},
+		{"another table", forge("9", "abc", "episodes"), []string{`contains the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
 		{"empty", nil, []string{"cut short"}},
 		{"only magic", []byte("PAR1\x00\x00\x00\x00PAR1"), []string{"damaged"}},
@@ -307,7 +308,7 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "absent")
 
-	// A folder in the way: the rename fails, the temporary file goes.
+	// A folder has the name of the file: the rename fails, and the temporary file is removed.
 	require.NoError(t, os.Remove(filepath.Join(dir, "turns.parquet")))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "turns.parquet", "x"), 0o755))
 	require.ErrorContains(t, writeRows(dir, Rows{}), "turns.parquet")

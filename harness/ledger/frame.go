@@ -10,11 +10,11 @@ import (
 	"io"
 )
 
-// A frame of the journal is a head of 16 bytes and a payload. The head holds, in
-// little-endian, the mark CJ, the schema version (2 bytes), the length of the
-// payload (4), its CRC-32C (4) and the CRC-32C of the head before it (4). So a
-// length can be trusted before the payload is: a frame that ends behind the end of
-// the file was cut by a crash, and nothing else was.
+// A frame of the journal is a head of 16 bytes and a payload. The head has, in little-endian,
+// the mark CJ, the schema version (2 bytes), the length of the payload (4), its CRC-32C (4) and
+// the CRC-32C of the head so far (4). The second checksum makes the length reliable before the
+// payload is read, so that a frame which ends after the end of the file is known to be one that
+// a crash truncated.
 const headLen = 16
 
 var frameMark = []byte("CJ")
@@ -29,7 +29,7 @@ var (
 	errVersion = errors.New("record of schema version")
 )
 
-// appendFrame appends the frame of an episode. After an error dst is as it was.
+// appendFrame appends the frame of an episode. If it fails, it returns dst unchanged.
 func (c *coder) appendFrame(dst []byte, rec *EpisodeRows) ([]byte, error) {
 	start := len(dst)
 	var head [headLen]byte
@@ -87,7 +87,7 @@ func checkPayload(head, payload []byte) error {
 	return nil
 }
 
-// readFrame returns the payload of the frame at a place, in buf if it has room.
+// readFrame returns the payload of the frame at an offset, in buf if that is large enough.
 func readFrame(file io.ReaderAt, at, size int64, buf []byte) ([]byte, error) {
 	if at < 0 || at > size-headLen {
 		return nil, errors.New("no record is there")
@@ -114,8 +114,8 @@ func readFrame(file io.ReaderAt, at, size int64, buf []byte) ([]byte, error) {
 	return frame[headLen : headLen+n], checkPayload(frame, frame[headLen:headLen+n])
 }
 
-// scanJournal calls visit with each record, and returns the size of the whole
-// ones. What is behind them was cut by a crash.
+// scanJournal calls visit with each record and returns the size of the complete ones. A crash
+// may have left an incomplete one after them.
 func scanJournal(r io.Reader, c *coder, visit func(rec EpisodeRows, at int64) error) (good int64, err error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var frame []byte
@@ -125,8 +125,8 @@ func scanJournal(r io.Reader, c *coder, visit func(rec EpisodeRows, at int64) er
 			return good, nil
 		}
 		if errors.Is(err, errBroken) {
-			// A broken end is the work of a crash; it may also have left zeros, or
-			// parts of the last frame. With another frame behind it is damage.
+			// A crash can leave zeros or parts of the last frame at the end of the file. Another
+			// frame after the broken one means damage.
 			var torn bool
 			if torn, err = isTail(in, frame, good == 0); torn {
 				return good, nil
@@ -152,11 +152,11 @@ func refused(err error, at int64) error {
 	if errors.Is(err, errVersion) {
 		return err
 	}
-	return fmt.Errorf("damaged at offset %d: %w. The records before it are whole: cut the file there, and what is behind it runs again", at, err)
+	return fmt.Errorf("damaged at offset %d: %w. The records before it are intact: truncate the file there, and cupel runs the later episodes again", at, err)
 }
 
-// nextFrame appends the next frame to frame. The error is io.EOF when the file ends
-// before the frame does, and errBroken, with what was read, when it is none.
+// nextFrame appends the next frame to frame. The error is io.EOF if the file ends within the
+// frame, and errBroken, with the bytes that were read, if the bytes are not a valid frame.
 func nextFrame(in *bufio.Reader, frame []byte) ([]byte, error) {
 	head, err := in.Peek(headLen)
 	if err != nil {
@@ -179,9 +179,9 @@ func nextFrame(in *bufio.Reader, frame []byte) ([]byte, error) {
 	return frame, checkPayload(frame, frame[headLen:])
 }
 
-// isTail looks for another frame behind the broken one, of which read has already
-// been taken from in. first says that nothing whole is before it: then only zeros
-// are a tail, since the file may be something else.
+// isTail reports whether no other frame follows the broken one. read are the bytes already read
+// of it. first means that no complete frame precedes it; then only zeros are a tail, because
+// the file may not be a journal.
 func isTail(in *bufio.Reader, read []byte, first bool) (bool, error) {
 	rest := in
 	if len(read) > 0 {
@@ -214,8 +214,8 @@ func isTail(in *bufio.Reader, read []byte, first bool) (bool, error) {
 	}
 }
 
-// olderVersion recognises a journal of up to version 3: lines that begin with the
-// version and a space.
+// olderVersion recognises a journal of version 1 to 3, whose lines begin with the version and a
+// space.
 func olderVersion(in *bufio.Reader) (string, bool) {
 	line, _ := in.Peek(2)
 	if len(line) == 2 && line[0] >= '1' && line[0] <= '3' && line[1] == ' ' {

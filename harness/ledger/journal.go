@@ -20,21 +20,21 @@ type EpisodeRows struct {
 	ToolCalls []ToolCall
 }
 
-// Journal appends the rows of finished episodes to dir/journal/episodes.log, one
-// frame each; see appendFrame. It is safe for concurrent use.
+// Journal appends the rows of finished episodes to dir/journal/episodes.log, in one frame per
+// episode; see appendFrame. It is safe for concurrent use.
 type Journal struct {
-	// Sync makes Append return only when the rows are on disk; those that wait
-	// share one sync. Without it they are written in blocks, and a killed process
-	// loses the last of them, whole. Set it before the first Append.
+	// Sync makes Append wait until the rows are on disk; concurrent calls share one sync.
+	// Without it, rows are written in blocks, and a killed process loses the last records but
+	// leaves no incomplete one. Set it before the first Append.
 	Sync bool
 
 	file *os.File
 
-	mu  sync.Mutex // for what is not yet written
+	mu  sync.Mutex // guards the fields below, up to disk
 	enc *coder
 	buf []byte
-	end int64 // of the file once buf is written
-	err error // why nothing more is written
+	end int64 // of the file after buf is written
+	err error // why the journal rejects further records
 
 	disk  sync.Mutex // held while buf is written; taken before mu
 	size  atomic.Int64
@@ -43,20 +43,19 @@ type Journal struct {
 	decoders sync.Pool
 }
 
-// blockBytes is how much is written at once without Sync.
+// blockBytes is the size of a write without Sync.
 const blockBytes = 64 << 10
 
 func journalPath(dir string) string { return filepath.Join(dir, "journal", "episodes.log") }
 
-// OpenJournal opens the journal of a run folder for appending and makes it if
-// there is none. visit, unless it is nil, gets every record that is there and its
-// place for ReadAt, in the order of Append: of an episode that was run again the
-// later counts. Its error ends OpenJournal.
+// OpenJournal opens the journal of a run folder for appending, and creates it if it does not
+// exist. It calls visit, unless that is nil, with every record and its offset for ReadAt, in the
+// order of Append; of an episode that was run again, the later record counts. An error of visit
+// ends OpenJournal.
 //
-// A tail cut by a crash is removed. A journal that is damaged before its end is
-// refused with the offset of the damage, one of another schema version by its
-// name, both as a *CorruptError; they stay as they are. One process at a time may
-// have it open: see Lock.
+// OpenJournal removes a tail that a crash truncated. It rejects a journal that is damaged before
+// its end or has another schema version with a *CorruptError, and leaves it unchanged. Only one
+// process may have the journal open: see Lock.
 func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Journal, error) {
 	path := journalPath(dir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -79,11 +78,11 @@ func OpenJournal(dir string, visit func(rec EpisodeRows, at int64) error) (*Jour
 	return j, nil
 }
 
-// ReadUnfinished calls visit with every record of the journal of a run folder, in the
-// order of Append; of an episode that was run again the later counts. inUse says that a
-// process holds the lock of the folder: without one, a run that has not ended was killed.
-// It writes nothing, so the run may be in progress. A folder without a journal has no
-// records; without visit none are read.
+// ReadUnfinished calls visit with every record of the journal of a run folder, in the order of
+// Append; of an episode that was run again, the later record counts. If visit is nil, it reads
+// no records. inUse means that a process has locked the folder; if none has, a run that has not
+// ended was killed. ReadUnfinished writes nothing, so the run may be in progress. A folder
+// without a journal has no records.
 func ReadUnfinished(dir string, visit func(rec EpisodeRows)) (inUse bool, err error) {
 	inUse = isLocked(dir)
 	if visit == nil {
@@ -95,7 +94,7 @@ func ReadUnfinished(dir string, visit func(rec EpisodeRows)) (inUse bool, err er
 	}
 	if err == nil {
 		_, err = scanJournal(f, newCoder(), func(rec EpisodeRows, _ int64) error { visit(rec); return nil })
-		_ = f.Close() // it was only read
+		_ = f.Close() // harmless after reading
 	}
 	if err != nil {
 		return inUse, fmt.Errorf("read journal: %w", sealed.Damage(journalPath(dir), err))
@@ -103,9 +102,9 @@ func ReadUnfinished(dir string, visit func(rec EpisodeRows)) (inUse bool, err er
 	return inUse, nil
 }
 
-// Append adds a record and returns its place for ReadAt. Bytes that are not UTF-8
-// are stored as U+FFFD. After a failed write, which the disk being full is, the
-// journal holds whole records only and refuses more with the same error.
+// Append adds a record and returns its offset for ReadAt. It stores bytes that are not UTF-8 as
+// U+FFFD. After a failed write, such as on a full disk, the journal has only complete records
+// and rejects further ones with the same error.
 func (j *Journal) Append(rec EpisodeRows) (at int64, err error) {
 	at, end, full, err := j.add(&rec)
 	if err == nil && (j.Sync || full) {
@@ -117,7 +116,7 @@ func (j *Journal) Append(rec EpisodeRows) (at int64, err error) {
 	return at, nil
 }
 
-// add encodes a record into the buffer, and reports whether that is full.
+// add encodes a record into the buffer and reports whether the buffer is full.
 func (j *Journal) add(rec *EpisodeRows) (at, end int64, full bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -130,7 +129,8 @@ func (j *Journal) add(rec *EpisodeRows) (at, end int64, full bool, err error) {
 	return at, j.end, len(j.buf) >= blockBytes, err
 }
 
-// commit writes the journal at least up to end, for everybody who waits for it.
+// commit writes the journal at least up to end. One call writes the records of all waiting
+// goroutines.
 func (j *Journal) commit(end int64) error {
 	j.disk.Lock()
 	defer j.disk.Unlock()
@@ -154,12 +154,12 @@ func (j *Journal) commit(end int64) error {
 	}
 	j.size.Store(size + int64(len(block)))
 	if j.spare = block; cap(block) > 16*blockBytes {
-		j.spare = nil // do not keep the memory of an unusually large record
+		j.spare = nil // release the memory of an unusually large record
 	}
 	return nil
 }
 
-// stop makes the journal refuse everything from now on.
+// stop makes the journal reject all further records with err.
 func (j *Journal) stop(err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -167,8 +167,8 @@ func (j *Journal) stop(err error) error {
 	return err
 }
 
-// ReadAt returns the record at a place that Append or OpenJournal gave. The
-// strings of its turns and tool calls share memory: clone what is kept of them.
+// ReadAt returns the record at an offset that Append or OpenJournal returned. The strings of its
+// turns and tool calls share memory; clone a string to keep it without the others.
 func (j *Journal) ReadAt(at int64) (EpisodeRows, error) {
 	rec, err := j.readAt(at)
 	if err != nil {
@@ -177,7 +177,7 @@ func (j *Journal) ReadAt(at int64) (EpisodeRows, error) {
 	return rec, nil
 }
 
-// decodeState is what reading a record needs.
+// decodeState is the reusable memory for reading a record.
 type decodeState struct {
 	*coder
 	buf []byte
@@ -204,8 +204,8 @@ func (j *Journal) readAt(at int64) (EpisodeRows, error) {
 	return d.decodeEpisode(frame)
 }
 
-// Close writes what is left and closes the file. Records appended without Sync may
-// still be lost by a power failure.
+// Close writes the buffered records and closes the file. A power failure may still lose records
+// that were appended without Sync.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	end := j.end
@@ -218,8 +218,8 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// ClearJournal removes the episodes from the journal of a run folder. It is no error if
-// there are none.
+// ClearJournal removes the episodes from the journal of a run folder. It succeeds if there are
+// none.
 func ClearJournal(dir string) error {
 	if err := os.Remove(journalPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("clear journal: %w", err)
@@ -227,8 +227,8 @@ func ClearJournal(dir string) error {
 	return nil
 }
 
-// RemoveJournal removes the folder dir/journal and all in it, which a complete run
-// has no use for. It is no error if there is none.
+// RemoveJournal removes the folder dir/journal, which a complete run does not need. It succeeds
+// if there is none.
 func RemoveJournal(dir string) error {
 	if err := os.RemoveAll(filepath.Dir(journalPath(dir))); err != nil {
 		return fmt.Errorf("remove journal: %w", err)

@@ -23,7 +23,7 @@ func sampleRecords(n int) []EpisodeRows {
 	return recs
 }
 
-// writeJournal makes a journal below a new folder and returns both and its content.
+// writeJournal creates a journal below a new folder and returns both and its content.
 func writeJournal(t testing.TB, recs []EpisodeRows) (dir string, content []byte) {
 	return writeJournalIn(t, t.TempDir(), recs)
 }
@@ -57,7 +57,7 @@ func readJournal(dir string) (recs []EpisodeRows, err error) {
 	return recs, j.Close()
 }
 
-// TestReadUnfinished reads beside a writer: what is written so far, and nothing is changed.
+// While another process writes, ReadUnfinished returns the records so far and changes nothing.
 func TestReadUnfinished(t *testing.T) {
 	recs := sampleRecords(5)
 	read := func(dir string) (got []EpisodeRows, err error) {
@@ -96,7 +96,7 @@ func TestReadUnfinished(t *testing.T) {
 	require.ErrorContains(t, err, "damaged at offset 0")
 }
 
-// frameEnds are the offsets behind the frames of a journal.
+// frameEnds are the offsets after each frame of a journal.
 func frameEnds(whole []byte) (ends []int) {
 	for at := 0; at < len(whole); {
 		at += headLen + int(binary.LittleEndian.Uint32(whole[at+4:]))
@@ -109,7 +109,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	for _, sync := range []bool{false, true} {
 		dir, recs := t.TempDir(), sampleRecords(9)
 		recs = append(recs, EpisodeRows{})
-		for half := range 2 { // reopened in between, as resume does
+		for half := range 2 { // reopened between the halves, as by a resumed run
 			j, err := OpenJournal(dir, nil)
 			require.NoError(t, err)
 			j.Sync = sync
@@ -128,7 +128,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 }
 
-// Rows of a fork's past have another key than its episode.
+// In a fork, the rows of the recorded turns have another key than the episode.
 func TestJournalKeepsKeysThatDiffer(t *testing.T) {
 	rec := sampleRecords(3)[2]
 	for i := range 2 {
@@ -140,8 +140,7 @@ func TestJournalKeepsKeysThatDiffer(t *testing.T) {
 	require.Equal(t, []EpisodeRows{rec}, got)
 }
 
-// Without Sync, what Append was given is in blocks, and a killed process leaves
-// whole records.
+// Without Sync, records are written in blocks, and a killed process leaves complete records.
 func TestJournalWritesBlocks(t *testing.T) {
 	dir := t.TempDir()
 	j, err := OpenJournal(dir, nil)
@@ -171,9 +170,9 @@ func TestJournalWritesBlocks(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-func TestJournalCutAnywhere(t *testing.T) {
+func TestTruncatedJournal(t *testing.T) {
 	recs := sampleRecords(2)
-	for i := range recs { // small, so that every offset is quick
+	for i := range recs { // small, because the test tries every offset
 		recs[i].Turns, recs[i].ToolCalls = recs[i].Turns[:1], nil
 	}
 	dir, whole := writeJournal(t, recs)
@@ -195,7 +194,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 		if cut%17 != 0 && len(whole)-cut > 20 {
 			continue
 		}
-		// Resuming drops the tail and goes on.
+		// A resumed run removes the tail and continues.
 		require.NoError(t, os.WriteFile(journalPath(dir), whole[:cut], 0o644))
 		writeJournalIn(t, dir, []EpisodeRows{extra})
 		got, err = readJournal(dir)
@@ -204,7 +203,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-// reheaded returns a frame with another version or length, checksums right.
+// reheaded returns a frame with another version or length and valid checksums.
 func reheaded(frame []byte, version uint16, length int) []byte {
 	out := bytes.Clone(frame)
 	fillHead(out)
@@ -243,9 +242,9 @@ func TestJournalDamage(t *testing.T) {
 		{"bytes between records", join(whole[:second], []byte("x"), whole[second:]), at2, 1},
 		{"zeros before records", join(make([]byte, 100), whole), "damaged at offset 0", 0},
 		{"a record missing its start", join(whole[:second], whole[second+5:]), at2, 1},
-		{"later schema version", join(another(8), whole), `schema version "8"`, 0},
-		{"later schema version, last", join(whole[:second], another(8)), `schema version "8"`, 1},
-		{"lines of version 3", []byte("3 00000042 0badcafe {\"Episode\":{}}\n"), `schema version "3", this cupel reads version 7: finish the run`, 0},
+		{"later schema version", join(another(10), whole), `schema version "10"`, 0},
+		{"later schema version, last", join(whole[:second], another(10)), `schema version "10"`, 1},
+		{"lines of version 3", []byte("3 00000042 0badcafe {\"Episode\":{}}\n"), `schema version "3", this cupel reads version 9: finish the run`, 0},
 		{"length beyond bounds", join(whole[:second], reheaded(whole[:second], schemaVersion, maxRecord+1)), at2, 1},
 		{"something else", []byte("a file that is no journal at all"), "not a journal", 0},
 		{"flip in the last record", flip(third + 40), "", 2},
@@ -274,7 +273,7 @@ func TestJournalDamage(t *testing.T) {
 	}
 }
 
-// A record that passes its checksum but is not ours is damage, also at the end.
+// A record with a valid checksum and other content is damage, also at the end.
 func TestJournalRefusesForeignPayload(t *testing.T) {
 	dir, _ := writeJournal(t, nil)
 	good := newCoder().appendEpisode(nil, &EpisodeRows{})
@@ -378,7 +377,7 @@ func TestJournalErrors(t *testing.T) {
 	}
 }
 
-// A write that fails leaves whole records and is not tried again.
+// A failed write leaves complete records and is not repeated.
 func TestJournalAfterAFailedWrite(t *testing.T) {
 	dir, whole := writeJournal(t, sampleRecords(2))
 	j, err := OpenJournal(dir, nil)
@@ -425,7 +424,7 @@ func FuzzScanJournal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is left without the tail reads the same, with another record after it.
+		// Without the tail, the journal reads the same, also with another record after it.
 		again, _, err := scan(append(data[:good:good], one...))
 		require.NoError(t, err)
 		require.Len(t, again, len(recs)+1)

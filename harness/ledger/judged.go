@@ -6,17 +6,16 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Roles of turns that are no decisions of the strategy's own. Turns of every other
-// role, of whatever strategy, are: of the main loop, of a second model that stands
-// in, of a planner, of a step.
+// Roles of turns that are not decisions of the strategy under test. Turns of all other roles
+// are, such as those of the main loop, a fallback model, a planner or a step.
 const (
-	// RoleRescue is asked of a stronger model than the one under test.
-	RoleRescue = "rescue"
-	// RoleCompress sums up a log: it costs tokens, money and time, but no step.
+	// roleRescue is a call of a stronger model than the one under test.
+	roleRescue = "rescue"
+	// RoleCompress summarises a log. It costs tokens, money and time, but no step.
 	RoleCompress = "compress"
 )
 
-// Roles whose turns reports count by name.
+// Roles whose turns reports count separately.
 const (
 	RoleMain     = "main"
 	RoleFallback = "fallback"
@@ -24,45 +23,43 @@ const (
 	RoleStep     = "step"
 )
 
-// Statuses of episodes that say nothing about the model. Every other status is
-// the agent's own.
+// Statuses of episodes that say nothing about the model. All other statuses come from the agent.
 const (
-	// StatusInfraError: a provider, the network or a quota failed.
+	// StatusInfraError means that a provider, the network or a quota failed.
 	StatusInfraError = "infra_error"
-	// StatusHarnessError: cupel, the suite, a tool of ours or a cassette failed.
+	// StatusHarnessError means that cupel, the suite, one of its tools or a cassette failed.
 	StatusHarnessError = "harness_error"
-	// StatusBudgetStop: a cap on the spending of the run refused a request.
+	// StatusBudgetStop means that a spending cap of the run refused a request.
 	StatusBudgetStop = "budget_stop"
 )
 
-// Statuses that decide whether an episode counts, beside those of episodes that say
-// nothing about the model.
+// Further statuses that decide whether an episode counts.
 const (
-	// StatusStopped says that a guard of the strategy's ended the episode.
+	// StatusStopped means that a guard of the strategy ended the episode.
 	StatusStopped = "stopped"
-	// StatusCancelled says that the run was interrupted.
+	// StatusCancelled means that the run was interrupted.
 	StatusCancelled = "cancelled"
-	// statusClarify says that the episode ended with a clarifying question.
+	// statusClarify means that the episode ended with a clarifying question.
 	statusClarify = "clarify"
 )
 
-// Decides says that a turn is a decision of the strategy under test.
-func (t *Turn) Decides() bool { return t.Role != RoleRescue && t.Role != RoleCompress }
+// Decides reports whether the turn is a decision of the strategy under test.
+func (t *Turn) Decides() bool { return t.Role != roleRescue && t.Role != RoleCompress }
 
-// Judged says that a turn of a scored episode counts in rates: a decision with a
-// reply. What the rates are of every strategy, this decides.
+// Judged reports whether the turn of a scored episode counts in rates, whatever the strategy: it
+// must be a decision with a reply.
 func (t *Turn) Judged() bool { return t.ErrorKind == "" && t.Decides() }
 
-// Truncated says that the token cap cut the output off.
+// Truncated reports whether the output ended at the token limit.
 func (t *Turn) Truncated() bool {
 	return t.FinishReason == "length" || slices.Contains(t.Violations, "truncated")
 }
 
-// Valid says that the first output of a judged turn keeps the strategy's own
-// protocol. One that the token cap cut off does not, whatever could be read of it.
+// Valid reports whether the first output of a judged turn follows the protocol of its strategy.
+// A truncated output does not, even if it can be parsed.
 func (t *Turn) Valid() bool { return t.ContractValid && !t.Truncated() }
 
-// Why an episode has no result.
+// Reasons why an episode has no result.
 const (
 	LostToInfra   = "infrastructure error"
 	LostToHarness = "harness error"
@@ -70,11 +67,11 @@ const (
 	LostToUser    = "interrupted"
 )
 
-// Excluded says why an episode has no result, so that it says nothing about the model;
-// empty when it has one. The turns of an excluded episode are in no rate.
+// Excluded returns the reason why the episode has no result, so that it says nothing about the
+// model; it is empty if there is a result. Rates do not count the turns of an excluded episode.
 func (e *Episode) Excluded() string { return ExcludedBy(e.Status, e.InfraError) }
 
-// ExcludedBy is Episode.Excluded for a reader of the two columns that decide it.
+// ExcludedBy is Episode.Excluded for readers of only the two columns that decide it.
 func ExcludedBy(status string, infraError bool) string {
 	switch {
 	case status == StatusBudgetStop:
@@ -85,6 +82,8 @@ func ExcludedBy(status string, infraError bool) string {
 		return LostToInfra
 	case status == StatusCancelled:
 		return LostToUser
+	case status == manifest.StatusImported:
+		return manifest.NotScored
 	}
 	return ""
 }
@@ -98,6 +97,8 @@ func (e *Episode) AddTo(o *manifest.Outcomes) {
 		o.HarnessErrors++
 	case why == LostToInfra:
 		o.InfraErrors++
+	case why == manifest.NotScored:
+		o.NotScored++
 	case e.Solved:
 		o.Solved++
 	default:
@@ -105,14 +106,14 @@ func (e *Episode) AddTo(o *manifest.Outcomes) {
 	}
 }
 
-// Lost says that an episode failed outside the model, by Excluded's reason. A verdict
-// tolerates a share of such episodes, unlike those that a cap or a user cut off.
+// Lost reports whether an episode with this reason of Excluded failed outside the model. A
+// verdict tolerates a share of such episodes, but not those that a cap or a user stopped.
 func Lost(excluded string) bool { return excluded == LostToInfra || excluded == LostToHarness }
 
-// CountsSteps says that the steps of a solved episode count in what solved tasks take.
-// Those of an expected stop do not: the task asks for the budget to be used up.
+// CountsSteps reports whether the steps of the episode count in the steps per solved task. Those
+// of an expected stop do not, because its task requires the budget to be used up.
 func (e *Episode) CountsSteps() bool { return e.Solved && e.Status != StatusStopped }
 
-// CountsClarifies says that the clarifying questions of a solved episode count.
-// Neither an expected stop nor a task whose expected outcome is a question does.
+// CountsClarifies reports whether the clarifying questions of the episode count in those per
+// success. They do not in an expected stop, nor if the expected outcome is a question.
 func (e *Episode) CountsClarifies() bool { return e.CountsSteps() && e.ExpectedStatus != statusClarify }

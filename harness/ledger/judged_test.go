@@ -20,7 +20,7 @@ func TestWhichTurnsCount(t *testing.T) {
 		{"step", Turn{Role: RoleStep}, true, true, false},
 		{"a role of somebody's own strategy", Turn{Role: "critic", ContractValid: true}, true, true, true},
 		{"no role", Turn{ContractValid: true}, true, true, true},
-		{"rescue", Turn{Role: RoleRescue, ContractValid: true}, false, false, true},
+		{"rescue", Turn{Role: roleRescue, ContractValid: true}, false, false, true},
 		{"compress", Turn{Role: RoleCompress, ContractValid: true}, false, false, true},
 		{"cut off, by the provider", Turn{Role: RoleMain, ContractValid: true, FinishReason: "length"}, true, true, false},
 		{"cut off, by its text", Turn{Role: RoleMain, ContractValid: true, Violations: []string{"x", "truncated"}}, true, true, false},
@@ -56,7 +56,7 @@ func TestWhichEpisodesCount(t *testing.T) {
 			var o manifest.Outcomes
 			c.episode.AddTo(&o)
 			require.Equal(t, c.success, o.Solved == 1)
-			lost := c.excluded != "" && c.excluded != LostToUser // of which there is no row in a ledger
+			lost := c.excluded != "" && c.excluded != LostToUser // such an episode has no row
 			require.Equal(t, lost, o.WithoutResult() == 1)
 		})
 	}

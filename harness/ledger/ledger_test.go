@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/agent/turn"
 )
 
-// sampleRows fills every column of n episodes with values that vary as those of
-// real runs do: a few models and tasks, unique ids and digests, nulls, lists.
+// sampleRows sets every column of n episodes to values that vary as in real runs: a few models
+// and tasks, unique ids and digests, nulls, lists.
 func sampleRows(n int) Rows {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	var rows Rows
@@ -44,6 +48,10 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 	}
 	for c := range i % 4 {
 		rec.Episode.Checks = append(rec.Episode.Checks, Check{Name: fmt.Sprint("answer_", c), Passed: c%2 == 0, Detail: []string{"", "want 3, got 4"}[c%2]})
+	}
+	for q := range i % 3 {
+		rec.Episode.Requests = append(rec.Episode.Requests, Request{SubAgent: []string{"", "bg_1"}[q], Tool: "delete-workflow", Kind: "approval", Severity: "warning",
+			Message: "Allow it?", Say: []string{"approve", ""}[q], TsAsked: start + int64(q), WaitUs: int64(q) * 90_000_000})
 	}
 	for t := range 5 {
 		at := start + int64(t)*2_000_000 + r.Int64N(1e6)
@@ -116,7 +124,7 @@ func encodeTable[T any, P record[T]](table string, rows []T) ([]byte, error) {
 	return encodeTableOf[T, P](table, "", rows)
 }
 
-// encodeTableOf returns the file of a table whose footer names the digest of a manifest.
+// encodeTableOf returns the file of a table with the digest of a manifest in its footer.
 func encodeTableOf[T any, P record[T]](table, manifest string, rows []T) ([]byte, error) {
 	var to memory
 	w := newTableWriter[T, P](table, &to)
@@ -136,7 +144,7 @@ func decodeFile[T any, P record[T]](table string, file []byte) ([]T, error) {
 	return r.readAll()
 }
 
-// leaves calls visit with the place of every Go field below v that is a column.
+// leaves calls visit with the index path of every Go field below v that is a column.
 func leaves(v reflect.Value, visit func(name string, v reflect.Value)) {
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Anonymous {
@@ -167,3 +175,6 @@ func testFields[T any, P record[T]](t *testing.T) {
 		t.Fatalf("%T: %d fields, %d listed", row, i, len(got))
 	}
 }
+
+// The ledger names the roles of turns itself, so that it links no agent.
+func TestRescueIsTheAgentsWord(t *testing.T) { require.Equal(t, turn.RoleRescue, roleRescue) }

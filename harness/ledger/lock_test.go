@@ -42,13 +42,13 @@ func TestLock(t *testing.T) {
 	require.NotErrorIs(t, err, errLocked)
 }
 
-// The lock of another process holds, and ends with the process, killed or not.
+// The lock of another process ends with that process, also if it is killed.
 func TestLockOfAnotherProcess(t *testing.T) {
 	if dir := os.Getenv("CUPEL_TEST_LOCK"); dir != "" {
 		unlock, err := Lock(dir)
 		require.NoError(t, err)
 		_, _ = os.Stdout.WriteString("locked\n")
-		time.Sleep(time.Minute) // until it is killed; a deadlock would end it by itself
+		time.Sleep(time.Minute) // until it is killed; blocking forever would be a deadlock and end it
 		unlock()
 	}
 	dir := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// place is where an episode stands in ledger order.
+// place is the position of an episode in ledger order.
 type place struct {
 	task, candidate string
 	trial           int32
@@ -18,16 +18,15 @@ func (p place) String() string {
 	return fmt.Sprintf("%q, candidate %q, trial %d", p.task, p.candidate, p.trial)
 }
 
-// Compare is ledger order: by task, candidate (both by bytes) and trial. It is 0
-// for rows of one episode.
+// Compare orders keys by task, candidate (both by bytes) and trial, which is ledger order. It
+// returns 0 for rows of one episode.
 func (k Key) Compare(o Key) int { return k.place().compare(o.place()) }
 
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.task, q.task), cmp.Compare(p.candidate, q.candidate), cmp.Compare(p.trial, q.trial))
 }
 
-// order checks that episodes come in ledger order. The zero value is at the
-// beginning.
+// order checks that episodes follow in ledger order. The zero value is ready for the first one.
 type order struct {
 	last place
 	any  bool
@@ -41,7 +40,7 @@ func (o *order) next(p place) error {
 	return nil
 }
 
-// check says what is wrong with the rows of an episode among themselves.
+// check returns an error if the rows do not belong to one episode or are not sorted.
 func (rec *EpisodeRows) check() error {
 	p := rec.Episode.place()
 	var errs [2]error

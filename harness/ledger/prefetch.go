@@ -1,11 +1,11 @@
 package ledger
 
-// prefetchBatches is how many batches of a table are in memory: one is looked at
-// while the others are read.
+// prefetchBatches is the number of batches of a table in memory: one in use, the others being
+// read.
 const prefetchBatches = 4
 
-// prefetcher reads a table in a goroutine of its own, a few batches before they are
-// asked for: decoding the rows of a run is most of the work of a report.
+// prefetcher reads a table in a separate goroutine, a few batches ahead, because decoding rows
+// is most of the work of a report.
 type prefetcher[T any, P record[T]] struct {
 	full chan batch[T]
 	free chan []T
@@ -17,7 +17,7 @@ type batch[T any] struct {
 	err  error
 }
 
-// prefetch begins to read the rows.
+// prefetch starts reading the rows.
 func prefetch[T any, P record[T]](rows *tableReader[T, P]) *prefetcher[T, P] {
 	p := &prefetcher[T, P]{full: make(chan batch[T], prefetchBatches), free: make(chan []T, prefetchBatches)}
 	for range prefetchBatches {
@@ -40,8 +40,8 @@ func prefetch[T any, P record[T]](rows *tableReader[T, P]) *prefetcher[T, P] {
 	return p
 }
 
-// next returns the next rows, which are good until it is called again. An error is
-// the last thing it returns.
+// next returns the next rows, which are valid until the next call. After an error it must not be
+// called again.
 func (p *prefetcher[T, P]) next() (rows []T, err error) {
 	if p.last != nil {
 		p.free <- p.last
@@ -51,7 +51,7 @@ func (p *prefetcher[T, P]) next() (rows []T, err error) {
 	return b.rows, b.err
 }
 
-// close waits until nothing is read any more.
+// close ends the goroutine and waits for it.
 func (p *prefetcher[T, P]) close() {
 	close(p.free)
 	for range p.full { // the batches that are still being read

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Whoever stops looking at a ledger stops its being read, at any episode.
+// The prefetch ends when its reader stops, at any episode.
 func TestPrefetchEndsWithItsReader(t *testing.T) {
 	dir, run := t.TempDir(), newEndless()
 	run.write(t, dir, 2000, func(int) {})

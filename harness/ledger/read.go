@@ -18,10 +18,9 @@ import (
 // maxFile bounds a Parquet file.
 const maxFile = 4 << 30
 
-// Read reads the three Parquet files of dir into memory. A file that is missing
-// (fs.ErrNotExist), cut short, changed in any byte, of another schema or of another run
-// than run.json is a *CorruptError; the rows it returns are those written. Empty lists
-// are nil.
+// Read reads the three Parquet files of dir into memory. It returns a *CorruptError for a file
+// that is missing (fs.ErrNotExist), truncated, changed in any byte, or of another schema or run
+// than run.json. Empty lists are nil.
 func Read(dir string) (Rows, error) {
 	f, err := openFolder(dir)
 	if err != nil {
@@ -39,7 +38,7 @@ func Read(dir string) (Rows, error) {
 	return Rows{Episodes: episodes, Turns: turns, ToolCalls: calls}, nil
 }
 
-// folder is a run folder whose files are read.
+// folder is a run folder with its manifest.
 type folder struct {
 	dir      string
 	manifest manifest.Manifest
@@ -63,17 +62,17 @@ func (f *folder) checkEnded() error {
 	return nil
 }
 
-// checkRows refuses rows that are not those of the manifest.
+// checkRows rejects rows whose digest is not the manifest's.
 func (f *folder) checkRows(digest string) error {
 	if digest != f.manifest.LedgerDigest {
 		return fmt.Errorf("read ledger in %s: %w", f.dir, &sealed.CorruptError{Path: filepath.Join(f.dir, manifest.File),
-			Err: errors.New("its ledger_digest is not that of the rows; " + sealed.Fix)})
+			Err: errors.New("its ledger_digest does not match the rows; " + sealed.Fix)})
 	}
 	return nil
 }
 
-// checkTables refuses tables that are missing or of another manifest, by their footers.
-// A run that has not ended has none.
+// checkTables rejects tables that are missing or whose footers name another manifest. A run that
+// has not ended has no tables.
 func (f *folder) checkTables() (err error) {
 	if f.manifest.Status == manifest.Running {
 		return nil
@@ -100,12 +99,12 @@ func (f *folder) checkFooter(file *os.File, size int64) (err error) {
 	}
 	version, _ := table.Lookup(keyVersion)
 	if version != strconv.Itoa(schemaVersion) {
-		return nil // reading it says more
+		return nil // reading returns the better error
 	}
 	return f.checkManifest(table)
 }
 
-// checkManifest refuses a table whose footer names another run.json.
+// checkManifest rejects a table whose footer names another run.json.
 func (f *folder) checkManifest(of *parquet.File) error {
 	if got, _ := of.Lookup(keyManifest); got != f.digest {
 		return fmt.Errorf("it does not belong to the %s beside it: its footer names that of digest %.12q, and the file has %.12q; %s",
@@ -135,7 +134,7 @@ func readTable[T any, P record[T]](folder *folder, table string) (rows []T, sum 
 	return rows, r.digest.all.sum(), nil
 }
 
-// tableError names the file of an error of its content.
+// tableError adds the path of the table to an error about its content.
 func tableError(path string, err error) error {
 	if err == nil {
 		return nil
@@ -165,11 +164,11 @@ func (r *tableReader[T, P]) readAll() ([]T, error) {
 	}
 }
 
-// OpenTable opens the Parquet file of a table (episodes, turns or tool_calls) of the run
-// in dir, which must have ended, for readers of single columns. The file is untrusted: its
-// seal, schema, size and the run.json it names are checked. Its pages, and that its rows
-// are those of run.json, are not: Read and Open check them. A file that fails a check is a
-// *CorruptError. The caller closes file.
+// OpenTable opens the Parquet file of a table (episodes, turns or tool_calls) of the run in dir,
+// which must have ended, for readers of single columns. It checks the checksum, schema and size
+// of the untrusted file and that it names this run.json; a failed check is a *CorruptError. It
+// does not check the pages, nor that the rows have the digest in run.json, as Read and Open do.
+// The caller closes file.
 func OpenTable(dir, table string) (file *os.File, content *parquet.File, err error) {
 	run, err := openFolder(dir)
 	if err != nil {
@@ -191,7 +190,7 @@ func (f *folder) openTable(file *os.File, size int64, table string) (content *pa
 	if err := verifySeal(file, size); err != nil {
 		return nil, err
 	}
-	const chunk = 256 << 10 // most column chunks are read at once
+	const chunk = 256 << 10 // most column chunks fit
 	content, err = parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(chunk))
 	if err != nil {
 		return nil, err
@@ -218,10 +217,10 @@ func (f *folder) openTable(file *os.File, size int64, table string) (content *pa
 	return content, nil
 }
 
-// checkSchema refuses what parquet-go would convert or leave out silently.
+// checkSchema rejects columns that parquet-go would silently convert or omit.
 func checkSchema[T any](f *parquet.File, table string) error {
 	if got, _ := f.Lookup(keyTable); got != table {
-		return fmt.Errorf("holds the table %q, not %q", got, table)
+		return fmt.Errorf("contains the table %q, not %q", got, table)
 	}
 	want := schemaDigest(schemaText[T]())
 	claimed, _ := f.Lookup(keySchema)

@@ -1,13 +1,11 @@
-// Package ledger holds the rows of a run (episodes, turns, tool calls) and reads
-// and writes them as Parquet. It is a leaf: reports read a ledger without
-// linking a provider.
+// Package ledger defines the rows of a run (episodes, turns, tool calls), and reads and writes
+// them as Parquet. It imports no provider, so that reports do not link one.
 //
-// Conventions: times are UTC microseconds since the Unix epoch, durations
-// integer microseconds, money integer nano-USD. Token classes are disjoint.
-// A nil pointer is null: unknown, never zero.
+// Times are UTC microseconds since the Unix epoch, durations integer microseconds, money integer
+// nano-USD. Token classes are disjoint. A nil pointer is null: unknown, never zero.
 package ledger
 
-// Key is the part every table begins with: what was under test, and where.
+// Key has the first columns of every table: what was under test, and the episode.
 type Key struct {
 	RunID     string `parquet:"run_id,dict"`
 	EpisodeID string `parquet:"episode_id,dict"`
@@ -17,18 +15,18 @@ type Key struct {
 	Agent     string `parquet:"agent,dict"`
 	Provider  string `parquet:"provider,dict"`
 	Model     string `parquet:"model,dict"`
-	// OutputMode and PromptProfile are run dimensions of the candidate.
+	// OutputMode and PromptProfile are settings of the candidate.
 	OutputMode    string `parquet:"output_mode,dict"`
 	PromptProfile string `parquet:"prompt_profile,dict"`
 	// Trial counts from 1.
 	Trial int32 `parquet:"trial"`
-	// Seed is the episode's own seed, derived from run seed, task, candidate and trial.
+	// Seed is the seed of the episode, derived from run seed, task, candidate and trial.
 	Seed int64 `parquet:"seed"`
-	// Replayed says that every reply came from a cassette.
+	// Replayed means that every reply came from a cassette.
 	Replayed bool `parquet:"replayed"`
 }
 
-// Tokens are disjoint token classes; nil where the provider reported nothing.
+// Tokens are disjoint token classes; nil if the provider did not report one.
 type Tokens struct {
 	In         *int64 `parquet:"tokens_in,optional"`
 	Out        *int64 `parquet:"tokens_out,optional"`
@@ -37,15 +35,19 @@ type Tokens struct {
 	Reasoning  *int64 `parquet:"tokens_reasoning,optional"`
 }
 
-// Turn is one model call: one decision of an episode.
+// Turn is one model call, which is one decision of an episode.
 type Turn struct {
 	Key
 	// Turn counts from 1 within the episode.
 	Turn int32  `parquet:"turn"`
 	Role string `parquet:"role,dict"`
 	Kind string `parquet:"kind,dict"`
-	// PlanStep is the step of the plan that the turn works on, with [n] the n-th item
-	// of it; empty outside of plans.
+	// SubAgent is the conversation that asked, ParentAgent the one that started it; both are
+	// empty for the main one.
+	SubAgent    string `parquet:"sub_agent,dict"`
+	ParentAgent string `parquet:"parent_agent,dict"`
+	// PlanStep is the step of the plan that the turn works on, with [n] for its n-th item; empty
+	// without a plan.
 	PlanStep string `parquet:"plan_step,dict"`
 	// PlanRev counts changes of the plan, from 0.
 	PlanRev        int32  `parquet:"plan_rev"`
@@ -76,19 +78,19 @@ type Turn struct {
 	Reason         string   `parquet:"reason,dict"`
 	Tokens
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
-	// CostReportedNanoUSD is what the provider says it cost, where it says so.
+	// CostReportedNanoUSD is the cost that the provider reported; null if it reported none.
 	CostReportedNanoUSD *int64 `parquet:"cost_reported_nanousd,optional"`
 	PriceDigest         string `parquet:"price_digest,dict"`
-	// ServiceTier is the tier that served, in the provider's word.
+	// ServiceTier is the provider's name of the tier that served the request.
 	ServiceTier string `parquet:"service_tier,dict"`
-	// InProcessed and OutProcessed are the tokens that the model read and wrote, where
-	// the provider bills another number; null where it bills them all.
+	// InProcessed and OutProcessed are the tokens that the model read and wrote if the provider
+	// bills another number; null if it bills all of them.
 	InProcessed  *int64 `parquet:"tokens_in_processed,optional"`
 	OutProcessed *int64 `parquet:"tokens_out_processed,optional"`
 	// ServerTools are the uses of the provider's own tools, each as "NAME=COUNT".
 	ServerTools []string `parquet:"server_tools,list"`
-	// NotUnderstood names what of the provider's usage the token counts do not account
-	// for, each as "FIELD: REASON". Where there is any, CostNanoUSD is null.
+	// NotUnderstood names the parts of the provider's usage that the token counts do not include,
+	// each as "FIELD: REASON". If there is any, CostNanoUSD is null.
 	NotUnderstood []string `parquet:"usage_not_understood,list"`
 	Thrash        bool     `parquet:"thrash"`
 	Stall         bool     `parquet:"stall"`
@@ -97,8 +99,8 @@ type Turn struct {
 	ToolCallsUsed int32  `parquet:"tool_calls_used"`
 	TokensUsed    int64  `parquet:"tokens_used"`
 	RequestDigest string `parquet:"request_digest"`
-	// Cassette is the path of the cassette below the suite's cassettes folder,
-	// Interaction the index of the exchange in it; -1 where there is none.
+	// Cassette is the path of the cassette below the suite's cassettes folder, Interaction the
+	// index of the exchange in it, or -1 if there is none.
 	Cassette    string `parquet:"cassette,dict"`
 	Interaction int32  `parquet:"interaction"`
 	// TraceID and SpanID are empty until a tracer is attached.
@@ -106,14 +108,16 @@ type Turn struct {
 	SpanID  string `parquet:"span_id,dict"`
 }
 
-// ToolCall is one tool call a turn asked for, executed or not.
+// ToolCall is one tool call that a turn requested, executed or not.
 type ToolCall struct {
 	Key
-	// Seq counts from 1 within the episode, Turn is the turn that asked.
+	// Seq counts from 1 within the episode. Turn is the turn that requested the call.
 	Seq            int32  `parquet:"tool_call_seq"`
 	Turn           int32  `parquet:"turn"`
 	ActionID       string `parquet:"action_id"`
 	ParentActionID string `parquet:"parent_action_id"`
+	SubAgent       string `parquet:"sub_agent,dict"`
+	ParentAgent    string `parquet:"parent_agent,dict"`
 	ToolName       string `parquet:"tool_name,dict"`
 	ArgsHash       string `parquet:"tool_args_hash,dict"`
 	IdempotencyKey string `parquet:"idempotency_key,dict"`
@@ -125,13 +129,17 @@ type ToolCall struct {
 	ErrorCode      string `parquet:"error_code,dict"`
 	Deduped        bool   `parquet:"deduped"`
 	CircuitOpen    bool   `parquet:"circuit_open"`
-	// DurationSpike says that the call took unusually long for its tool.
+	// Proposed means that a model asked for the call, Executed that cupel ran the tool. A call
+	// that an external agent was proposed and did not make here is not executed.
+	Proposed bool `parquet:"proposed"`
+	Executed bool `parquet:"executed"`
+	// DurationSpike means that the call took unusually long for its tool.
 	DurationSpike bool  `parquet:"duration_spike"`
 	StepsUsed     int32 `parquet:"steps_used"`
 	ToolCallsUsed int32 `parquet:"tool_calls_used"`
 	TokensUsed    int64 `parquet:"tokens_used"`
-	// Changes is how many values of the world's state the call changed; null if the world
-	// has no state that can change. ChangedPaths are where, the first few.
+	// Changes is the number of values of the world's state that the call changed; null if the
+	// world's state cannot change. ChangedPaths are the paths of the first few.
 	Changes      *int32   `parquet:"changes,optional"`
 	ChangedPaths []string `parquet:"changed_paths,list"`
 }
@@ -140,7 +148,7 @@ type ToolCall struct {
 type Check struct {
 	Name   string `parquet:"name"`
 	Passed bool   `parquet:"passed"`
-	// Detail says what was expected and what was found; empty when passed.
+	// Detail has the expected and the actual value; empty if the check passed.
 	Detail string `parquet:"detail"`
 }
 
@@ -149,16 +157,15 @@ type Episode struct {
 	Key
 	Status     string `parquet:"status,dict"`
 	StopReason string `parquet:"stop_reason,dict"`
-	// ExpectedStatus is the task's first expected status: it tells tasks whose
-	// right outcome is a question from the others.
+	// ExpectedStatus is the task's first expected status. It identifies tasks whose expected
+	// outcome is a clarifying question.
 	ExpectedStatus string `parquet:"expected_status,dict"`
-	// Solved says that the episode met an accepted outcome of its task. It is computed
-	// when the episode is scored and is the only definition of success: an expected
-	// stop that met its outcome is solved. An episode without a result is not scored,
-	// so it is false there; see Excluded.
+	// Solved means that the episode met an accepted outcome of its task, which includes an
+	// expected stop. It is computed when the episode is scored and is the only definition of
+	// success. It is false in an episode without a result, which is not scored; see Excluded.
 	Solved bool    `parquet:"solved"`
 	Checks []Check `parquet:"checks,list"`
-	// Answer is the final message to the user. Untrusted text.
+	// Answer is the final message to the user, which is untrusted text.
 	Answer       string `parquet:"answer"`
 	Steps        int32  `parquet:"steps"`
 	ToolCalls    int32  `parquet:"tool_calls"`
@@ -167,13 +174,13 @@ type Episode struct {
 	ThrashEvents int32  `parquet:"thrash_events"`
 	StallEvents  int32  `parquet:"stall_events"`
 	Tokens
-	// CostNanoUSD is null when any turn's price is unknown. Turns that the provider
-	// refused cost nothing where the episode has a result anyway.
+	// CostNanoUSD is null if the price of any turn is unknown. Turns that the provider refused
+	// cost nothing if the episode has a result anyway.
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
 	TsStart     int64  `parquet:"ts_start,timestamp(microsecond)"`
 	ElapsedUs   int64  `parquet:"elapsed_us"`
-	// InfraError says that a provider, the network or the harness failed: the
-	// episode says nothing about the model. ErrorKind and ErrorText say how.
+	// InfraError means that a provider, the network or the harness failed, so that the episode
+	// says nothing about the model. ErrorKind and ErrorText describe the failure.
 	InfraError     bool   `parquet:"infra_error"`
 	ErrorKind      string `parquet:"error_kind,dict"`
 	ErrorText      string `parquet:"error_text"`
@@ -184,14 +191,39 @@ type Episode struct {
 	// the end; empty if the world has no state that can change.
 	StateBefore string `parquet:"state_before,dict"`
 	StateAfter  string `parquet:"state_after,dict"`
-	// Harm says that a change did harm, HarmReason which one and why. It is null where
-	// nothing can change, and where the episode has no result.
+	// Harm means that a change did harm; HarmReason names the change and the reason. Harm is null
+	// if the world's state cannot change or the episode has no result.
 	Harm       *bool  `parquet:"harm,optional"`
 	HarmReason string `parquet:"harm_reason,dict"`
+	// Hosts are those that an external agent tried to reach besides cupel, as far as it asked
+	// the proxy that refuses them.
+	Hosts []string `parquet:"hosts,list"`
+	// Requests are what the agent asked people for, in the order in which it asked.
+	Requests []Request `parquet:"requests,list"`
 }
 
-// Rows are the three tables of a run, each sorted by plan order: task,
-// candidate, trial, then turn or tool call.
+// Request is what a person was asked for: an approval, a plan review, a question or a setup.
+type Request struct {
+	SubAgent string `parquet:"sub_agent"` // who asked; empty is the main conversation
+	Tool     string `parquet:"tool"`
+	Kind     string `parquet:"kind"`
+	Severity string `parquet:"severity"`
+	Message  string `parquet:"message"`
+	// Say is approve, deny, feedback, answer, select or skip, and empty if nobody answered.
+	Say     string `parquet:"say"`
+	Text    string `parquet:"text"`
+	TsAsked int64  `parquet:"ts_asked,timestamp(microsecond)"`
+	// WaitUs is the virtual time until the answer.
+	WaitUs int64 `parquet:"wait_us"`
+}
+
+// texts returns the text members in order.
+func (r *Request) texts() [7]*string {
+	return [...]*string{&r.SubAgent, &r.Tool, &r.Kind, &r.Severity, &r.Message, &r.Say, &r.Text}
+}
+
+// Rows are the three tables of a run, each sorted by task, candidate and trial, then by turn or
+// tool call.
 type Rows struct {
 	Episodes  []Episode
 	Turns     []Turn

@@ -22,11 +22,11 @@ func Scan(dir string) iter.Seq2[EpisodeRows, error] {
 	}
 }
 
-// Open reads the manifest of the run in dir and, as they are asked for, its episodes in
-// ledger order and in memory that does not grow with them. Open itself refuses tables
-// that do not belong to the manifest. The episodes are checked as Read checks them, and
-// for their order; an error comes last. Each file is checked against its seal before the
-// first row, and against the digest of its rows after the last.
+// Open reads the manifest of the run in dir. The sequence then reads its episodes in ledger
+// order, in memory that does not grow with their number. Open rejects tables that do not belong
+// to the manifest. The sequence makes the checks of Read and checks the order; it ends after the
+// first error. It checks the checksum of each file before the first row, and the digest of its
+// rows after the last.
 func Open(dir string) (manifest.Manifest, iter.Seq2[EpisodeRows, error], error) {
 	m, digest, err := manifest.ReadWithDigest(dir)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *scanner) next() (rec EpisodeRows, err error) {
 	return rec, err
 }
 
-// end is io.EOF when no row is left.
+// end returns io.EOF if no row is left, and an error for a row without an episode.
 func (s *scanner) end() error {
 	t, err := s.turns.peek()
 	if err == nil {
@@ -120,7 +120,7 @@ func (s *scanner) end() error {
 	return cmp.Or(s.checkRows(sum), err)
 }
 
-// tableScanner hands out the rows of one table.
+// tableScanner returns the rows of one table, episode by episode.
 type tableScanner[T any, P record[T]] struct {
 	file     *os.File
 	rows     *tableReader[T, P]
@@ -159,7 +159,7 @@ func (s *tableScanner[T, P]) peek() (*T, error) {
 
 func (s *tableScanner[T, P]) skip() { s.batch = s.batch[1:] }
 
-// of returns the rows of an episode, which come next.
+// of returns the rows of an episode, which must be the next ones.
 func (s *tableScanner[T, P]) of(k *Key) (rows []T, err error) {
 	p := k.place()
 	for {

@@ -41,7 +41,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-func TestScanEndsWhenTold(t *testing.T) {
+func TestScanStopsEarly(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, sampleRecords(300))
 	n := 0
@@ -78,7 +78,7 @@ func TestScanRefuses(t *testing.T) {
 		{"turns without their episodes", "turns", forge(encodeTableOf(tableTurns, run, turns)), `turn of task "zz"`, 9},
 		{"calls without their episodes", "tool_calls", forge(encodeTableOf(tableToolCalls, run, late)), `tool call of task "zz"`, 9},
 		{"another order", "episodes", forge(encodeTableOf(tableEpisodes, run, swapped)), "comes after that of", 1},
-		{"another table", "episodes", forge(encodeTableOf(tableTurns, run, turns)), "holds the table", 0},
+		{"another table", "episodes", forge(encodeTableOf(tableTurns, run, turns)), "contains the table", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func flipped(s string, at int) string {
 	return string(b)
 }
 
-// A footer whose digest is not that of the rows is refused after the last of them.
+// Scan rejects a footer whose digest does not match the rows after the last row.
 func TestScanChecksTheDigestOfTheRows(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, sampleRecords(3))
@@ -125,8 +125,8 @@ func TestScanChecksTheDigestOfTheRows(t *testing.T) {
 	require.ErrorContains(t, err, "do not have the digest")
 }
 
-// Files say how they are sorted, and their row groups do not overlap, so that a
-// reader of one task reads one row group, and of that few pages.
+// Files declare their order and their row groups do not overlap, so that a reader of one task
+// reads few pages of one row group.
 func TestReadersSkip(t *testing.T) {
 	dir := t.TempDir()
 	run := newEndless()

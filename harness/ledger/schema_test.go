@@ -7,9 +7,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// The schemas are what other programs read. Made by
-// go test ./harness/ledger -run TestSchema -update; a change of a schema needs a
-// new schemaVersion.
+// Other programs depend on the schemas, so a change needs a new schemaVersion and
+// go test ./harness/ledger -run TestSchema -update.
 func TestSchema(t *testing.T) {
 	for table, text := range map[string]string{
 		tableEpisodes: schemaText[Episode](), tableTurns: schemaText[Turn](), tableToolCalls: schemaText[ToolCall](),

@@ -11,20 +11,19 @@ import (
 	"io"
 )
 
-// A Parquet file has no checksum of its own, and a flipped bit in it reads as
-// other rows, or panics. So the footer holds the SHA-256 of the file, taken with
-// the place of the digest filled with zeros.
+// A Parquet file has no checksum, so that a flipped bit would give other rows or a panic. The
+// footer therefore has the SHA-256 of the file, computed with zeros in place of the digest.
 
 const sealLen = 2 * sha256.Size
 
-// maxFooter bounds the footer of a file, which is held in memory. One of 16
-// million rows has 4 MB.
+// maxFooter bounds the footer of a file, which is read into memory. That of 16 million rows has
+// 4 MB.
 const maxFooter = 64 << 20
 
-// sealBlank is what the place of the seal holds while the digest is taken.
+// sealBlank is in place of the digest while that is computed.
 var sealBlank = string(bytes.Repeat([]byte{'0'}, sealLen))
 
-// sealAt finds the place of the seal in a Parquet file.
+// sealAt returns the offset of the digest in a Parquet file.
 func sealAt(file io.ReaderAt, size int64) (int64, error) {
 	const magic, tail = "PAR1", 8 // footer length and magic
 	end := make([]byte, tail)
@@ -49,9 +48,8 @@ func sealAt(file io.ReaderAt, size int64) (int64, error) {
 	if _, err := file.ReadAt(footer, start); err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
-	// Thrift, compact form: field 1 (key) and field 2 (value), each a string with
-	// its length. The last match is ours: only the schema order and the writer's
-	// name follow the metadata, while bounds of text columns come before.
+	// In compact Thrift, field 1 (key) and field 2 (value) are strings with their lengths. The
+	// last match is the digest, because texts of columns can only precede the metadata.
 	mark := append([]byte{0x18, byte(len(keySeal))}, keySeal...)
 	mark = append(mark, 0x18, sealLen)
 	i := bytes.LastIndex(footer, mark)
@@ -61,14 +59,14 @@ func sealAt(file io.ReaderAt, size int64) (int64, error) {
 	return start + int64(i+len(mark)), nil
 }
 
-// sealed passes on what is written, and takes the digest of it.
+// sealed forwards the written bytes and hashes them.
 type sealWriter struct {
 	to   file
 	hash hash.Hash
 	size int64
 }
 
-// file is what a table is written to.
+// file is the file that a table is written to.
 type file interface {
 	io.Writer
 	io.ReaderAt
@@ -82,7 +80,7 @@ func (s *sealWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// seal fills in the digest of what was written, whose place holds sealBlank.
+// seal replaces sealBlank with the digest of the written bytes.
 func (s *sealWriter) seal() error {
 	at, err := sealAt(s.to, s.size)
 	if err != nil {
@@ -92,7 +90,7 @@ func (s *sealWriter) seal() error {
 	return err
 }
 
-// verifySeal tells a damaged file from one as it was written.
+// verifySeal rejects a file whose content does not have the digest in its footer.
 func verifySeal(file io.ReaderAt, size int64) error {
 	at, err := sealAt(file, size)
 	if err != nil {

@@ -7,12 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// schemaVersion counts changes of the columns of any table, of the order of the
-// rows, of their digests and of the journal. Parquet files and journal frames
-// carry it.
-const schemaVersion = 7
+// schemaVersion counts the changes to the columns of any table, the order of rows, their digests
+// and the journal. Parquet files and journal frames contain it.
+const schemaVersion = 9
 
-// Keys of the file metadata. keySeal covers the file itself, see seal.
+// Keys of the file metadata. keySeal has the digest of the file, see seal.
 const (
 	keyVersion  = "cupel.schema.version"
 	keySchema   = "cupel.schema.digest"
@@ -28,13 +27,13 @@ const (
 	tableToolCalls = "tool_calls"
 )
 
-// tables are all of them, in the order of the digest.
+// tables lists the names of all tables in the order of the digest.
 var tables = [...]string{tableEpisodes, tableTurns, tableToolCalls}
 
 // fileName is the file of a table in the run folder.
 func fileName(table string) string { return table + ".parquet" }
 
-// schemaText is the canonical text of a schema: names, order, types, nesting.
+// schemaText returns the canonical text of a schema: names, order, types and nesting.
 func schemaText[T any]() string { return parquet.SchemaOf(*new(T)).String() }
 
 func schemaDigest(text string) string {

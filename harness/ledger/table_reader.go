@@ -14,18 +14,18 @@ type tableReader[T any, P record[T]] struct {
 	file    *window
 	parquet *parquet.File
 	groups  []parquet.RowGroup
-	starts  []span // of the row groups in the file
+	starts  []span // of the row groups
 	rows    parquet.Rows
 	digest  tableDigester[T, P]
 	want    string // digest of all rows
-	left    int    // rows the footer promises
+	left    int    // rows not yet read, by the footer
 	row     T
 	columns []column
 	buf     []parquet.Row
 	batch   []T
 }
 
-// newTableReader opens a file, which is untrusted, and checks its seal and schema.
+// newTableReader opens an untrusted file and checks its checksum and schema.
 func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int64) (r *tableReader[T, P], err error) {
 	defer damaged(&err)
 	if err := verifySeal(file, size); err != nil {
@@ -59,8 +59,8 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 	return r, nil
 }
 
-// next returns the next rows, which are good until it is called again, or io.EOF
-// once all have come and have the digest the footer names.
+// next returns the next rows, which are valid until the next call. After the last row it returns
+// io.EOF if the rows have the digest in the footer.
 func (r *tableReader[T, P]) next() (rows []T, err error) {
 	defer damaged(&err)
 	for len(rows) == 0 && err == nil {
@@ -69,13 +69,13 @@ func (r *tableReader[T, P]) next() (rows []T, err error) {
 		}
 		rows, err = r.read()
 	}
-	if errors.Is(err, io.EOF) { // which would look like the end
+	if errors.Is(err, io.EOF) { // the caller would take it for the end
 		return nil, errors.New("damaged: a row group ends early")
 	}
 	return rows, err
 }
 
-// read returns the next rows of a row group; none at its end.
+// read returns the next rows of a row group, none at its end.
 func (r *tableReader[T, P]) read() ([]T, error) {
 	if r.rows == nil {
 		if err := r.file.load(r.starts[0]); err != nil {
@@ -131,18 +131,18 @@ func (r *tableReader[T, P]) close() {
 	}
 }
 
-// damaged turns a panic of parquet-go, or a column without a place, into an error.
+// damaged turns a panic of parquet-go into an error.
 func damaged(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("damaged: %v", r)
 	}
 }
 
-// span is a part of a file.
+// span is a range of bytes of a file.
 type span struct{ from, to int64 }
 
-// spanOf is where a row group is. It refuses a codec that is not ours: others
-// decode without a bound.
+// spanOf returns the range of a row group. It rejects other codecs, whose decoders have no
+// memory bound.
 func spanOf(group *format.RowGroup) (span, error) {
 	s := span{from: maxFile}
 	for _, c := range group.Columns {
@@ -160,16 +160,16 @@ func spanOf(group *format.RowGroup) (span, error) {
 	return s, nil
 }
 
-// window is a file of which one part is in memory: parquet-go reads a row group
-// column by column, in small pieces.
+// window buffers one part of a file, because parquet-go reads a row group column by column in
+// small pieces.
 type window struct {
 	file io.ReaderAt
 	part span
 	data []byte
 }
 
-// maxWindow bounds the part in memory; a larger row group, which cupel does not
-// write, is read from the file.
+// maxWindow bounds the buffered part. A larger row group, which cupel does not write, is read
+// from the file directly.
 const maxWindow = 4 * rowGroupBytes
 
 func (w *window) load(s span) error {

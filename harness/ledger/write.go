@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// rowGroupRows bounds a row group: the unit a reader skips by statistics, and
-	// what a writer holds in memory, compressed.
+	// rowGroupRows bounds a row group, which a reader skips by its statistics and a writer
+	// buffers in compressed form.
 	rowGroupRows = 16 << 10
-	// rowGroupBytes bounds it too, by the size of the rows when they are digested.
+	// rowGroupBytes bounds the encoded rows of a row group.
 	rowGroupBytes = 32 << 20
-	// batchRows go to parquet-go at once. It cuts pages and row groups at its
-	// multiples only, so that the bytes of a file depend on nothing but its rows.
+	// batchRows is the number of rows per write. Pages and row groups end only after complete
+	// batches, so that the bytes of a file depend only on its rows.
 	batchRows = 64
 	// batchBytes bounds a batch of unusually large rows.
 	batchBytes = 1 << 20
-	// dictionaryBytes bounds a dictionary per column and row group; a column of
-	// mostly different values goes on in plain encoding.
+	// dictionaryBytes bounds the dictionary of a column in a row group. A column with mostly
+	// different values continues in plain encoding.
 	dictionaryBytes = 1 << 20
 	// maxRows bounds a table, written or read.
 	maxRows = 16 << 20
@@ -33,7 +33,7 @@ type tableWriter[T any, P record[T]] struct {
 	to     *parquet.GenericWriter[T]
 	digest tableDigester[T, P]
 	batch  []T
-	rows   int // in all
+	rows   int // in total
 	size   int // of the batch
 	group  int // bytes in the row group
 	inRow  int // rows in the row group
@@ -48,7 +48,7 @@ func newTableWriter[T any, P record[T]](table string, to file, sort ...string) *
 			parquet.KeyValueMetadata(keyVersion, strconv.Itoa(schemaVersion)),
 			parquet.KeyValueMetadata(keySchema, schemaDigest(schemaText[T]())),
 			parquet.KeyValueMetadata(keyTable, table),
-			parquet.KeyValueMetadata(keyRows, ""), // their places; see finish
+			parquet.KeyValueMetadata(keyRows, ""), // set by finish
 			parquet.KeyValueMetadata(keyManifest, ""),
 			parquet.KeyValueMetadata(keySeal, sealBlank),
 		)...),
@@ -66,7 +66,7 @@ func writerOptions(sort ...string) []parquet.WriterOption {
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.SortingWriterConfig(parquet.SortingColumns(columns...)),
-		// Bounds of free text would put whole answers into the footer.
+		// Statistics of free text would copy complete answers into the footer.
 		parquet.SkipPageBounds("answer"), parquet.SkipPageStatistics("answer"),
 		parquet.SkipPageBounds("error_text"), parquet.SkipPageStatistics("error_text"),
 		parquet.SkipPageBounds("checks", "list", "element", "detail"),
@@ -74,7 +74,7 @@ func writerOptions(sort ...string) []parquet.WriterOption {
 	}
 }
 
-// add adds rows. They are not modified.
+// add adds rows without modifying them.
 func (w *tableWriter[T, P]) add(rows ...T) (err error) {
 	defer w.failed(&err)
 	if w.rows += len(rows); w.rows > maxRows {
@@ -95,7 +95,7 @@ func (w *tableWriter[T, P]) add(rows ...T) (err error) {
 	return nil
 }
 
-// flush passes the batch on, and ends a row group that is full.
+// flush writes the batch and ends a full row group.
 func (w *tableWriter[T, P]) flush() error {
 	if _, err := w.to.Write(w.batch); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (w *tableWriter[T, P]) flush() error {
 	return w.to.Flush()
 }
 
-// finish writes the footer, with the digest of run.json, and the seal.
+// finish writes the footer, with the digests of run.json and of the file.
 func (w *tableWriter[T, P]) finish(manifest string) (err error) {
 	defer w.failed(&err)
 	if err := w.flush(); err != nil {
@@ -125,7 +125,7 @@ func (w *tableWriter[T, P]) finish(manifest string) (err error) {
 	return w.out.seal()
 }
 
-// failed names the table in an error. parquet-go panics at some.
+// failed adds the name of the table to an error, and turns a panic of parquet-go into one.
 func (w *tableWriter[T, P]) failed(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("panic: %v", r)

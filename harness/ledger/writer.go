@@ -11,9 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// Writer writes the three Parquet files of a run, in memory that does not grow
-// with the run. It is for one goroutine, and one Writer may be at work in a
-// folder: see Lock.
+// Writer writes the three Parquet files of a run, in memory that does not grow with the run. It
+// is not safe for concurrent use, and a folder may have only one Writer at a time: see Lock.
 type Writer struct {
 	dir      string
 	temps    []*atomicfile.File
@@ -21,11 +20,11 @@ type Writer struct {
 	turns    *tableWriter[Turn, *Turn]
 	calls    *tableWriter[ToolCall, *ToolCall]
 	order    order
-	err      error // why there is nothing more to write
+	err      error // why it accepts no more rows
 }
 
-// NewWriter begins a ledger in dir. A ledger that is there stays until Close;
-// what a Writer that was killed left behind is removed.
+// NewWriter starts a ledger in dir. It removes the temporary files of a killed Writer. An
+// existing ledger stays until Close.
 func NewWriter(dir string) (*Writer, error) {
 	w := &Writer{dir: dir}
 	atomicfile.Sweep(dir)
@@ -43,11 +42,10 @@ func NewWriter(dir string) (*Writer, error) {
 	return w, nil
 }
 
-// Append adds the rows of the next episode in ledger order: by task, candidate
-// (both compared by bytes) and trial, no two alike; within it turns and tool
-// calls ascend by number and carry the episode's task, candidate and trial.
-// Another order is an error that names both places. Bytes that are not UTF-8 are
-// stored as U+FFFD. The rows are not modified, and not kept.
+// Append adds the rows of the next episode. Episodes must be unique and sorted by task,
+// candidate (both by bytes) and trial. Turns and tool calls must be sorted by number and have
+// the episode's task, candidate and trial. An error about the order names both episodes. Bytes
+// that are not UTF-8 are stored as U+FFFD. Append does not modify or keep the rows.
 func (w *Writer) Append(rec EpisodeRows) error {
 	if w.err != nil {
 		return w.err
@@ -73,12 +71,11 @@ func (w *Writer) append(rec EpisodeRows) error {
 	return w.calls.add(rec.ToolCalls...)
 }
 
-// Close writes the run folder's ledger and manifest, which are of one run from then on:
-// run.json has the digest of the rows, and the footers of the tables that of run.json.
-// conclude makes the manifest, with SetTotals. Each file replaces an old one in one
-// step, run.json comes last. If another run.json is there, one whose status is running
-// takes its place before the first table is replaced, so that no reader meets tables of
-// two runs. After an error no file has changed, unless the error is that of a rename.
+// Close writes ledger and manifest of the run folder. They name each other: run.json has the
+// digest of the rows, and the footers of the tables have the digest of run.json. conclude returns
+// the manifest, with SetTotals. Close replaces each file atomically, run.json last. It first
+// replaces another run.json by one whose status is running, so that no reader sees tables of two
+// runs. If Close fails, no file has changed, unless a rename failed.
 func (w *Writer) Close(conclude func(manifest.Totals) (manifest.Manifest, error)) (manifest.Manifest, error) {
 	defer w.Abort()
 	if w.err != nil {
@@ -105,9 +102,9 @@ func (w *Writer) Close(conclude func(manifest.Totals) (manifest.Manifest, error)
 	return m, nil
 }
 
-// publish puts the files in their places.
+// publish renames the temporary files.
 func (w *Writer) publish(m manifest.Manifest, text []byte) error {
-	for _, f := range w.temps { // a disk may be full only now
+	for _, f := range w.temps { // because a full disk may be noticed only here
 		if err := f.Sync(); err != nil {
 			return err
 		}
@@ -127,8 +124,7 @@ func (w *Writer) publish(m manifest.Manifest, text []byte) error {
 	return atomicfile.WriteBytes(filepath.Join(w.dir, manifest.File), text)
 }
 
-// Abort gives up what was not closed and removes its temporary files. It is
-// harmless after Close.
+// Abort removes the temporary files. It does nothing after Close.
 func (w *Writer) Abort() {
 	for _, f := range w.temps {
 		f.Abort()
@@ -139,9 +135,9 @@ func (w *Writer) Abort() {
 	}
 }
 
-// Write writes a run folder: the ledger of rows that are in ledger order, as Writer
-// does, and the manifest m with their totals. The same rows and manifest give the same
-// bytes. Turns and tool calls without their episode are an error.
+// Write writes a run folder: the ledger of rows, which must be in ledger order, and the manifest
+// m with their totals. The same rows and manifest give the same bytes. A turn or tool call
+// without an episode is an error.
 func Write(dir string, m manifest.Manifest, rows Rows) error {
 	w, err := NewWriter(dir)
 	if err != nil {
@@ -165,7 +161,7 @@ func Write(dir string, m manifest.Manifest, rows Rows) error {
 	return err
 }
 
-// take removes the rows of an episode from the front.
+// take removes the rows of an episode from the front of rows and returns them.
 func take[T any, P record[T]](rows *[]T, e *Episode) []T {
 	n := 0
 	for n < len(*rows) && P(&(*rows)[n]).key().place() == e.place() {

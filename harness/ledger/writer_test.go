@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ledgerFiles are the contents of a folder by name.
+// ledgerFiles returns the contents of the files in a folder by name.
 func ledgerFiles(t testing.TB, dir string) map[string]string {
 	files := map[string]string{}
 	entries, err := os.ReadDir(dir)
@@ -35,7 +35,7 @@ func writeStream(t testing.TB, dir string, recs []EpisodeRows) manifest.Totals {
 	return closeWriter(t, w)
 }
 
-// closeWriter ends a run folder whose manifest is that of a sample.
+// closeWriter closes a Writer with the sample manifest.
 func closeWriter(t testing.TB, w *Writer) (totals manifest.Totals) {
 	_, err := w.Close(func(sum manifest.Totals) (manifest.Manifest, error) {
 		m := sampleRun()
@@ -55,10 +55,10 @@ func sampleRun() manifest.Manifest {
 	}
 }
 
-// writeRows is Write with the manifest of a sample.
+// writeRows is Write with the sample manifest.
 func writeRows(dir string, rows Rows) error { return Write(dir, sampleRun(), rows) }
 
-// conclude is for a Writer that must not come to it.
+// conclude is for a Writer that must not call it.
 func conclude(manifest.Totals) (manifest.Manifest, error) { panic("conclude") }
 
 func rowsOf(recs []EpisodeRows) (rows Rows) {
@@ -70,8 +70,8 @@ func rowsOf(recs []EpisodeRows) (rows Rows) {
 	return rows
 }
 
-// A stream and rows at once give the same bytes and the same digest.
-func TestWriterIsWrite(t *testing.T) {
+// Writer and Write give the same bytes and the same digest.
+func TestWriterEqualsWrite(t *testing.T) {
 	for _, n := range []int{0, 1, 13, 700} {
 		recs := sampleRecords(n)
 		rows, one, other := rowsOf(recs), t.TempDir(), t.TempDir()
@@ -101,7 +101,7 @@ func TestWriterRefusesAnotherOrder(t *testing.T) {
 	tests := []struct {
 		name string
 		rec  EpisodeRows
-		want []string // in the error; none means it is right
+		want []string // in the error; none means that the order is valid
 	}{
 		{"next trial", ep(at("b", "m", 3)), nil},
 		{"next candidate", ep(at("b", "m2", 1)), nil},
@@ -144,8 +144,7 @@ func TestWriterRefusesAnotherOrder(t *testing.T) {
 	require.ErrorContains(t, writeRows(t.TempDir(), rows), "has no episode, or comes before it")
 }
 
-// Until Close what was there stays; Abort and a killed process leave nothing that
-// the next Writer does not remove.
+// The old ledger stays until Close. The next Writer removes the files of an aborted or killed one.
 func TestWriterKeepsTheOldLedger(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, sampleRecords(2))
@@ -161,7 +160,7 @@ func TestWriterKeepsTheOldLedger(t *testing.T) {
 	_, err = w.Close(conclude)
 	require.ErrorIs(t, err, os.ErrClosed)
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ".turns.parquet.ABCDEFGHIJ.tmp"), nil, 0o666)) // of a process that was killed
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".turns.parquet.ABCDEFGHIJ.tmp"), nil, 0o666)) // of a killed process
 	writeStream(t, dir, sampleRecords(1))
 	after := ledgerFiles(t, dir)
 	require.Len(t, after, 4)
@@ -171,7 +170,7 @@ func TestWriterKeepsTheOldLedger(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// A disk that is full, here a file that cannot be written, leaves the old ledger.
+// After a failed write, here to a read-only file, the old ledger stays.
 func TestWriterAfterAFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, sampleRecords(2))
@@ -186,8 +185,8 @@ func TestWriterAfterAFailedWrite(t *testing.T) {
 	require.Equal(t, before, ledgerFiles(t, dir))
 }
 
-// endless makes the episodes of a run of any length: the rows of a thousand, with
-// keys of their own. The rows are good until the next call but 999.
+// endless returns the episodes of a run of any length: the rows of a thousand episodes with new
+// keys. The rows are valid until a thousand calls later.
 type endless []EpisodeRows
 
 func newEndless() endless { return sampleRecords(1000) }
@@ -216,8 +215,8 @@ func (l endless) write(t testing.TB, dir string, n int, each func(i int)) manife
 	return closeWriter(t, w)
 }
 
-// peakHeap runs f and returns how far the live heap rose above what it was. It is
-// asked for at every call of the function f gets.
+// peakHeap runs f and returns the growth of the live heap. It samples the heap whenever f calls
+// its argument.
 func peakHeap(f func(look func())) (peak uint64) {
 	var m runtime.MemStats
 	live := func() uint64 {
@@ -230,14 +229,13 @@ func peakHeap(f func(look func())) (peak uint64) {
 	return peak - min(peak, base)
 }
 
-// Tens of thousands of episodes pass through Writer and Scan in memory
-// that a thousand fill too.
+// Writer and Scan need no more memory for tens of thousands of episodes than for a thousand.
 func TestManyEpisodesInBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 60 MB and more")
 	}
 	const bound = 48 << 20
-	n := testkit.Long(30_000, 100_000)
+	n := testkit.Long(20_000, 100_000)
 	dir, run := t.TempDir(), newEndless()
 	var totals manifest.Totals
 	wrote := peakHeap(func(look func()) {

@@ -1,5 +1,5 @@
-// Package column reads single columns of the Parquet tables of a run, a row group at a
-// time, for what computes with few columns of many rows. Package ledger reads whole rows.
+// Package column reads single columns of the Parquet tables of a run, one row group at a time,
+// for computations on few columns of many rows. Package ledger reads complete rows.
 package column
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Kind is the type of a column as far as whoever computes with it cares.
+// Kind is the type of a column for computations.
 type Kind int
 
-// The kinds of columns. Lists are named, and not read.
+// The kinds of columns. Lists cannot be read.
 const (
 	Text   Kind = iota + 1
 	Bool        // true or false
@@ -28,7 +28,7 @@ const (
 type Column struct {
 	Name string
 	Kind Kind
-	// Optional says that a row may have no value.
+	// Optional means that a row may have no value.
 	Optional bool
 }
 
@@ -48,7 +48,7 @@ func Tables() (names []string) {
 	return names
 }
 
-// rowType returns the type of the rows of a table; nil of an unknown one.
+// rowType returns the type of the rows of a table; nil if the table is unknown.
 func rowType(table string) reflect.Type {
 	for _, t := range tableRows {
 		if t.name == table {
@@ -58,8 +58,8 @@ func rowType(table string) reflect.Type {
 	return nil
 }
 
-// Of returns the columns of a table in the order of its schema; none of an unknown
-// table.
+// Of returns the columns of a table in the order of its schema, and none if the table is
+// unknown.
 func Of(table string) (list []Column) {
 	row := rowType(table)
 	if row == nil {
@@ -90,33 +90,32 @@ func kindOf(f parquet.Field) Kind {
 	return Number
 }
 
-// Vector is one column of consecutive rows. Of Numbers, Bools and Index there is
-// the one the column's kind asks for, with an element for each row.
+// Vector is one column of consecutive rows. The column's kind decides whether Numbers, Bools or
+// Index has an element for each row; the others are empty.
 type Vector struct {
-	// Numbers are those of a NumberColumn or TimeColumn; 0 where there is no value.
+	// Numbers are those of a NumberColumn or TimeColumn, with 0 for a missing value.
 	Numbers []float64
 	Bools   []bool
-	// Row i of a TextColumn is Words[Index[i]]. Words may hold a text twice, and
-	// some that no row has.
+	// Row i of a TextColumn is Words[Index[i]]. Words may contain duplicates and texts that no
+	// row has.
 	Index []int32
 	Words []string
-	// Nulls says which rows have no value; nil when all have one.
+	// Nulls marks the rows without a value; nil if all rows have one.
 	Nulls []bool
 }
 
-// maxExact is the largest whole number of which float64 holds every smaller one.
+// maxExact is the largest number up to which float64 represents every integer.
 const maxExact = 1 << 53
 
-// Rows turns the rows of an episode into vectors. It is not safe for
-// concurrent use.
+// Rows converts the rows of an episode into vectors. It is not safe for concurrent use.
 type Rows struct {
 	table   string
 	at      [][]int // of the columns among the fields of a row
 	vectors []Vector
 }
 
-// NewRows returns a source of the columns named, which must be those of the
-// table and no lists.
+// NewRows returns a source of the named columns, which must be columns of the table and not
+// lists.
 func NewRows(table string, columns []string) *Rows {
 	r := &Rows{table: table, vectors: make([]Vector, len(columns))}
 	fields := reflect.VisibleFields(rowType(table))
@@ -130,9 +129,9 @@ func NewRows(table string, columns []string) *Rows {
 	return r
 }
 
-// Set returns the number of rows the episode has in the table, and their columns,
-// which are good until it is called again. ok is false when a number cannot be
-// computed with: beyond 2⁵³, infinite or NaN.
+// Set returns the number of rows of the episode in the table, and their columns, which are valid
+// until the next call. ok is false if a number is greater than 2⁵³, infinite or NaN, so that
+// results would be wrong.
 func (r *Rows) Set(rec *ledger.EpisodeRows) (rows int, vectors []Vector, ok bool) {
 	for i := range r.vectors {
 		r.vectors[i].clear()
@@ -153,7 +152,7 @@ func (r *Rows) Set(rec *ledger.EpisodeRows) (rows int, vectors []Vector, ok bool
 	return rows, r.vectors, ok
 }
 
-// add appends the row that a pointer is to; false if a number is not exact.
+// add appends a row by its pointer, and returns false if a number is not exact.
 func (r *Rows) add(row any) bool {
 	v, ok := reflect.ValueOf(row).Elem(), true
 	for i, at := range r.at {
@@ -162,12 +161,12 @@ func (r *Rows) add(row any) bool {
 	return ok
 }
 
-// clear empties the vector and keeps its memory.
+// clear empties the vector and reuses its memory.
 func (v *Vector) clear() {
 	v.Numbers, v.Bools, v.Index, v.Words, v.Nulls = v.Numbers[:0], v.Bools[:0], v.Index[:0], v.Words[:0], v.Nulls[:0]
 }
 
-// add appends the value of a field; false when it is not exact.
+// add appends the value of a field, and returns false if it is not exact.
 func (v *Vector) add(field any) bool {
 	switch p := field.(type) {
 	case *string:

@@ -34,7 +34,7 @@ func sample(n int) []ledger.EpisodeRows {
 	return recs
 }
 
-// vary fills a value and all that is in it. A third of the pointers stay nil.
+// vary sets a value and everything in it. A third of the pointers stay nil.
 func vary(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -101,7 +101,7 @@ func textRows(rows int, vectors []Vector) []string {
 	return out
 }
 
-// Every column of every table reads as the rows that were written say.
+// Every column of every table has the values of the written rows.
 func TestColumnFileReadsWhatWasWritten(t *testing.T) {
 	recs := sample(4000) // 20,000 turns are two row groups
 	dir := writeSample(t, recs)
@@ -133,7 +133,7 @@ func TestColumnFileReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// requireWithin holds the values of a row group against its bounds.
+// requireWithin checks the values of a row group against its bounds.
 func requireWithin(t *testing.T, c *File, group int, vectors []Vector) {
 	known := 0
 	for i, v := range vectors {
@@ -173,7 +173,7 @@ func TestColumns(t *testing.T) {
 	} {
 		require.Equal(t, want, kinds[name])
 	}
-	require.Len(t, Of("episodes"), 43)
+	require.Len(t, Of("episodes"), 45)
 }
 
 func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
@@ -187,7 +187,7 @@ func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
 	require.Equal(t, []float64{maxExact}, vectors[0].Numbers)
 }
 
-// A value that is not a finite number is named as such, by file and column.
+// The error for a value that is not finite names file and column.
 func TestColumnsThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		recs := sample(50)
@@ -221,7 +221,7 @@ func TestOpenColumnsRefuses(t *testing.T) {
 			other, err := os.ReadFile(filepath.Join(dir, "episodes.parquet"))
 			require.NoError(t, err)
 			return other
-		}, `holds the table "episodes"`},
+		}, `contains the table "episodes"`},
 		{"cut short", "turns", "role", func(b []byte) []byte { return b[:len(b)/2] }, "cut short"},
 		{"empty", "turns", "role", func([]byte) []byte { return nil }, "cut short"},
 	}
@@ -245,7 +245,7 @@ func TestOpenColumnsRefuses(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A byte changed anywhere is an error or other rows, never a panic.
+// A changed byte gives an error or other rows, not a panic.
 func TestColumnFileDamaged(t *testing.T) {
 	dir := writeSample(t, sample(30))
 	path := filepath.Join(dir, "turns.parquet")

@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File reads some columns of one table, a row group at a time. It decodes no
-// others, so it does not check the digest of the rows. It is safe for concurrent use.
+// File reads some columns of one table, one row group at a time. It does not check the digest of
+// the rows, because it does not decode the other columns. It is safe for concurrent use.
 type File struct {
 	file   *os.File
 	groups []parquet.RowGroup
@@ -25,24 +25,24 @@ type File struct {
 	names  []string
 }
 
-// Bounds are what a file says of a column in a row group.
+// Bounds are the statistics of a column in a row group, as the file has them.
 type Bounds struct {
-	// Known says that the file names the least and the greatest value.
+	// Known means that the file has the least and the greatest value.
 	Known bool
 	// Low and High bound numbers and times; a bool is 0 or 1.
 	Low, High float64
 	// First and Last bound texts, which compare by bytes.
 	First, Last string
-	// Nulls is how many rows have no value.
+	// Nulls is the number of rows without a value.
 	Nulls int64
 }
 
-// maxGroup bounds the rows of a row group, which is held in memory.
+// maxGroup bounds the rows of a row group, because it is read into memory.
 const maxGroup = 1 << 20
 
-// Open opens the file of a table in dir for the columns named, each of which must be one
-// that Of returns and not a list. The file is untrusted: see ledger.OpenTable. Errors about
-// its content are a *sealed.CorruptError. The caller closes the File.
+// Open opens the file of a table in dir for the named columns, which must be ones that Of returns
+// and not lists. The file is untrusted: see ledger.OpenTable. An error about its content is a
+// *sealed.CorruptError. The caller closes the File.
 func Open(dir, table string, columns []string) (*File, error) {
 	file, f, err := ledger.OpenTable(dir, table)
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(dir, table string, columns []string) (*File, error) {
 	return c, nil
 }
 
-// contentError names the file of an error of its content.
+// contentError adds the path of the file to an error about its content.
 func contentError(file *os.File, err error) error {
 	return fmt.Errorf("read ledger: %w", sealed.Damage(file.Name(), err))
 }
@@ -94,8 +94,8 @@ func (c *File) open(f *parquet.File, table string) (err error) {
 	return nil
 }
 
-// boundsOf reads the statistics of a column chunk. Those of fractions are not
-// used: what is not a number has no place among them.
+// boundsOf reads the statistics of a column chunk. It ignores those of fractions, because they
+// do not cover NaN.
 func boundsOf(m *format.ColumnMetaData) Bounds {
 	low, high := m.Statistics.MinValue, m.Statistics.MaxValue
 	b := Bounds{Nulls: m.Statistics.NullCount}
@@ -120,20 +120,20 @@ func plainNumber(b []byte) float64 {
 	return float64(b[0])
 }
 
-// Groups is the number of row groups.
+// Groups returns the number of row groups.
 func (c *File) Groups() int { return len(c.groups) }
 
-// Rows is how many rows a row group has.
+// Rows returns the number of rows of a row group.
 func (c *File) Rows(group int) int { return int(c.groups[group].NumRows()) }
 
-// Bounds are those of a column, by its place among the columns opened.
+// Bounds returns the bounds of a column, by its index among the opened columns.
 func (c *File) Bounds(group, column int) Bounds { return c.stats[group][column] }
 
 // Close closes the file.
 func (c *File) Close() error { return c.file.Close() }
 
-// Read fills vectors, one for each column opened, with a row group. What they held
-// is overwritten; texts stay good.
+// Read fills vectors, one for each opened column, with a row group. It overwrites their previous
+// content, but texts stay valid.
 func (c *File) Read(group int, vectors []Vector) (err error) {
 	defer func() {
 		if err != nil {
@@ -156,11 +156,11 @@ func (c *File) Read(group int, vectors []Vector) (err error) {
 	return nil
 }
 
-// readChunk appends the pages of a column chunk, and counts their rows.
+// readChunk appends the pages of a column chunk and returns the number of their rows.
 func (v *Vector) readChunk(chunk parquet.ColumnChunk, kind Kind, most int) (rows int, err error) {
 	pages := chunk.Pages()
 	defer func() { err = errors.Join(err, pages.Close()) }()
-	var words dictionary // all pages of a chunk share it
+	var words dictionary // shared by all pages of the chunk
 	for {
 		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {

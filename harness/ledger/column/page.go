@@ -16,8 +16,7 @@ var (
 	errNotFinite = errors.New("it has a value that is not a finite number (NaN or infinite), which cannot be computed with; correct what wrote it, or leave the column out")
 )
 
-// readPage appends the rows of a page. words is where the dictionary of the chunk
-// begins and ends among v.Words.
+// readPage appends the rows of a page. words is the range of the chunk's dictionary in v.Words.
 func (v *Vector) readPage(page parquet.Page, kind Kind, words *dictionary) error {
 	rows := int(page.NumRows())
 	data := page.Data()
@@ -57,7 +56,7 @@ func (v *Vector) readPage(page parquet.Page, kind Kind, words *dictionary) error
 	return nil
 }
 
-// usualRows is a little more than the rows of a row group that cupel writes.
+// usualRows is slightly more than the rows of a row group that cupel writes.
 const usualRows = 17 << 10
 
 func addNumbers[N int32 | int64 | float64](v *Vector, values []N) (ok bool) {
@@ -69,14 +68,13 @@ func addNumbers[N int32 | int64 | float64](v *Vector, values []N) (ok bool) {
 	to, bad := v.Numbers[from:], false
 	for i, x := range values {
 		f := float64(x)
-		bad = bad || !(f >= -maxExact && f <= maxExact) // or not a number
+		bad = bad || !(f >= -maxExact && f <= maxExact) // also true for NaN
 		to[i] = f
 	}
 	return !bad
 }
 
-// spread puts the numbers from a place on where their rows are: a row of level 0
-// has none.
+// spread moves the numbers from an index on to their rows. A row of level 0 has no number.
 func (v *Vector) spread(levels []byte, from int) error {
 	nulls := 0
 	for _, l := range levels {
@@ -103,8 +101,7 @@ func (v *Vector) spread(levels []byte, from int) error {
 	return nil
 }
 
-// addBools appends rows. levels are nil where every row has a value; a row of level 0 has
-// none.
+// addBools appends rows. levels are nil if every row has a value; a row of level 0 has none.
 func (v *Vector) addBools(bits, levels []byte, rows int) error {
 	values := rows - bytes.Count(levels, []byte{0})
 	if len(bits) < (values+7)/8 || levels != nil && len(levels) != rows {
@@ -124,7 +121,7 @@ func (v *Vector) addBools(bits, levels []byte, rows int) error {
 	return nil
 }
 
-// dictionary is where that of a chunk is among the words of a vector.
+// dictionary is the range of a chunk's dictionary in the words of a vector.
 type dictionary struct {
 	read       bool
 	from, size int
@@ -164,7 +161,7 @@ func (v *Vector) addTexts(page parquet.Page, data *encoding.Values, words *dicti
 	return nil
 }
 
-// addWords appends texts, as rows too if asked to.
+// addWords appends texts, and a row for each if rows is set.
 func (v *Vector) addWords(text []byte, ends []uint32, rows bool) error {
 	own := string(text)
 	for i := 0; i+1 < len(ends); i++ {

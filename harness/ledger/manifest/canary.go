@@ -13,40 +13,38 @@ const (
 	CanaryUnknown   = "unknown"
 )
 
-// Canary is what the fixed prompts of the model drift canary showed of the model behind
-// a name.
+// Canary is the finding of the model drift canary about the model behind a name.
 type Canary struct {
-	// Status is changed if this observation showed a change, unchanged, too_few if there
-	// are too few nights to tell, or unknown: see Problem.
+	// Status is changed if this observation showed a change, unchanged, too_few if more nights
+	// are needed, or unknown (see Problem).
 	Status string `json:"status"`
 	// Asked is the time of the observation, RFC 3339 in UTC.
 	Asked   string `json:"asked,omitempty"`
 	BaseURL string `json:"base_url,omitempty"`
-	// Served and Fingerprints are what the provider calls its model and system.
+	// Served and Fingerprints are the provider's names of its model and system.
 	Served       []string `json:"served,omitempty"`
 	Fingerprints []string `json:"fingerprints,omitempty"`
 	// Answers is the digest of all answers.
 	Answers string `json:"answers,omitempty"`
-	// Nights is how many observations since the last change the finding rests on, this
-	// one included.
+	// Nights is the number of observations since the last change, including this one.
 	Nights int `json:"nights"`
-	// P is the chance of so different nights if the model did not change; absent if the
-	// nights were not tested.
+	// P is the probability of nights that differ this much if the model did not change; absent
+	// if the nights were not tested.
 	P *float64 `json:"p,omitempty"`
-	// ChangedOn is when the model last changed, as far as known, RFC 3339 in UTC; empty
-	// if it did not. Evidence says what differed.
+	// ChangedOn is the time of the last known change, RFC 3339 in UTC; empty if there is none.
+	// Evidence names what differed.
 	ChangedOn string   `json:"changed_on,omitempty"`
 	Evidence  []string `json:"evidence,omitempty"`
-	// CostNanoUSD is what asking cost; absent if unknown.
+	// CostNanoUSD is the cost of the observation; absent if unknown.
 	CostNanoUSD *int64 `json:"cost_nano_usd,omitempty"`
-	// Problem says why the prompts were not all answered.
+	// Problem is the reason why not all prompts were answered.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Day is the day of ChangedOn; empty if the model did not change.
+// Day returns the day of ChangedOn; empty if the model did not change.
 func (c Canary) Day() string { return c.ChangedOn[:min(len(c.ChangedOn), len("2006-01-02"))] }
 
-// String says what was found, in one line; empty if the canary was not asked.
+// String returns the finding in one line; empty if the canary did not run.
 func (c Canary) String() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

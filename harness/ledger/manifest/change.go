@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// ThresholdChange is a threshold of a run that is judged by another value.
+// ThresholdChange is a threshold whose recorded value was replaced for a verdict.
 type ThresholdChange struct {
-	// Name is that of cupel.yaml, such as min_solved.
+	// Name is the name in cupel.yaml, such as min_solved.
 	Name string `json:"name"`
-	// Recorded is the value in run.json, Used the one that decides.
+	// Recorded is the value in run.json, Used the replacement.
 	Recorded Threshold `json:"recorded"`
 	Used     Threshold `json:"used"`
 }
 
-// String is the change in words.
+// String returns the change in words.
 func (c ThresholdChange) String() string {
 	return fmt.Sprintf("%s %s → %s", c.Name, c.Recorded, c.Used)
 }
 
-// ChangesTo returns the thresholds that b has otherwise, both with their defaults. The
-// user's own criteria do not count.
+// ChangesTo returns the thresholds that differ in b, both with their defaults. It ignores custom
+// criteria.
 func (a Acceptance) ChangesTo(b Acceptance) (list []ThresholdChange) {
 	a, b = a.Resolved(), b.Resolved()
 	is := b.thresholds()
@@ -32,8 +32,8 @@ func (a Acceptance) ChangesTo(b Acceptance) (list []ThresholdChange) {
 	return list
 }
 
-// With returns a with the thresholds of texts such as min_solved=0.9. An error joins the
-// problems of all of them.
+// With returns a with the thresholds of texts such as min_solved=0.9. An error joins the problems
+// of all texts.
 func (a Acceptance) With(texts []string) (Acceptance, error) {
 	list := a.thresholds()
 	var names, problems []string

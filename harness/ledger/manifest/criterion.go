@@ -9,16 +9,17 @@ import (
 
 // Criterion is a custom criterion on columns of the ledger.
 type Criterion struct {
-	// Name is of a–z, 0–9, - and _, at most 40 characters, and no built-in one.
+	// Name has at most 40 characters of a–z, 0–9, - and _, and is not that of a built-in
+	// criterion.
 	Name string `json:"name"`
-	// Expr is in the language of package expr, as in p95(elapsed_us) <= 4s.
+	// Expr is an expression of package expr, such as p95(elapsed_us) <= 4s.
 	Expr string `json:"expr"`
-	// Rule is bound (also if empty: the whole interval decides, and one that contains
-	// the threshold is inconclusive), or the one end of the interval that decides:
-	// lower for a least value, upper for a greatest one.
+	// Rule is bound, lower or upper; empty means bound. With bound the whole interval decides,
+	// and one that contains the threshold is inconclusive. With lower, the lower end decides,
+	// for a least value; with upper, the upper end, for a greatest value.
 	Rule string `json:"rule,omitempty"`
-	// Per is candidate (also if empty), or provider_model: the candidates that
-	// share both are judged together.
+	// Per is candidate or provider_model; empty means candidate. With provider_model, the
+	// candidates with the same provider and model are judged together.
 	Per string `json:"per,omitempty"`
 }
 
@@ -28,14 +29,14 @@ const (
 	maxOwnExpr     = 4 << 10
 )
 
-// builtinCriteria are taken names.
+// builtinCriteria are the names of the built-in criteria.
 var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps", "harm"}
 
-// validateOwn says what is wrong with the list but for the expressions, which it
-// only bounds.
+// validateOwn checks custom criteria. Of their expressions it checks only the length, because
+// package expr is not imported here.
 func validateOwn(list []Criterion) error {
 	if len(list) > maxOwnCriteria {
-		return fmt.Errorf("acceptance: %d criteria of your own, more than %d", len(list), maxOwnCriteria)
+		return fmt.Errorf("acceptance: %d custom criteria, more than %d", len(list), maxOwnCriteria)
 	}
 	var errs []error
 	seen := map[string]bool{}

@@ -31,7 +31,7 @@ func TestValidateOwnCriteria(t *testing.T) {
 		{"an unknown rule", change(func(c *Criterion) { c.Rule = "best" }), `slow-turns_2: rule is "best"`},
 		{"an unknown grouping", change(func(c *Criterion) { c.Per = "task" }), `slow-turns_2: per is "task"`},
 		{"twice", []Criterion{good, good}, `criterion 2: the name "slow-turns_2" is taken`},
-		{"too many", make([]Criterion, 65), "65 criteria of your own, more than 64"},
+		{"too many", make([]Criterion, 65), "65 custom criteria, more than 64"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -45,8 +45,7 @@ func TestValidateOwnCriteria(t *testing.T) {
 	}
 }
 
-// A manifest without criteria of one's own is written as before; one with them
-// comes back.
+// A manifest without custom criteria has no member for them; one with them reads back unchanged.
 func TestManifestKeepsOwnCriteria(t *testing.T) {
 	dir, m := t.TempDir(), sampleManifest()
 	require.NoError(t, Write(dir, m))

@@ -5,36 +5,34 @@ import (
 	"fmt"
 )
 
-// Decide says how far a run with --decide went: its trials are run in rounds
-// over all tasks, and after each a candidate is stopped or goes on.
+// Decide is the state of a run with --decide. Its trials are run in rounds over all tasks; after
+// each round a candidate stops or continues.
 type Decide struct {
-	// Rounds are the trials of each task by the end of each round, rising. The episodes of a
-	// round are those whose trial is above the number before and at most its own: see
-	// Round.
+	// Rounds are the trials of each task after each round, in increasing order. The episodes of a
+	// round have trials above the previous number and at most its own: see Round.
 	Rounds []int `json:"rounds"`
 	// Baselines are the ids of the runs that candidates are compared with.
 	Baselines []string `json:"baselines,omitempty"`
-	// RulesDigest covers what else decisions follow from.
+	// RulesDigest covers all other inputs of the decisions.
 	RulesDigest string `json:"rules_digest"`
-	// Finished counts the rounds after which every candidate was judged that was still
-	// running.
+	// Finished counts the rounds after which all running candidates were judged.
 	Finished int `json:"finished"`
-	// Stops are in the order of their rounds; candidates of one round are in the
-	// manifest's order. A candidate without one has not been decided.
+	// Stops are sorted by round, then in the manifest's order of candidates. A candidate without
+	// a stop is not decided.
 	Stops []Stop `json:"stops"`
 }
 
-// Stop says that a candidate needs no more trials.
+// Stop is the decision that a candidate needs no more trials.
 type Stop struct {
 	Candidate string `json:"candidate"`
 	// Round counts from 1.
 	Round int `json:"round"`
-	// Verdict is what it was stopped with, and Reason why.
+	// Verdict is the candidate's verdict, and Reason the reason for it.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 }
 
-// Round is the round of an episode, from 1; it is 0 for a trial that no round has.
+// Round returns the round of a trial, from 1, or 0 if no round has the trial.
 func (d *Decide) Round(trial int) int {
 	for i, last := range d.Rounds {
 		if trial >= 1 && trial <= last {
@@ -44,7 +42,7 @@ func (d *Decide) Round(trial int) int {
 	return 0
 }
 
-// Stop is the candidate's; false while it has none.
+// Stop returns the stop of a candidate, and false if it has none.
 func (d *Decide) Stop(candidate string) (Stop, bool) {
 	for _, s := range d.Stops {
 		if s.Candidate == candidate {
@@ -54,8 +52,8 @@ func (d *Decide) Stop(candidate string) (Stop, bool) {
 	return Stop{}, false
 }
 
-// Look is the round whose look at the candidate's data is the latest: the one that
-// stopped it, or else the last one finished. It is 1 before any is.
+// Look returns the round after which the candidate's data were last analysed: the round that
+// stopped it, or else the last finished one. It is 1 before the first round is finished.
 func (d *Decide) Look(candidate string) int {
 	if s, ok := d.Stop(candidate); ok {
 		return s.Round
@@ -63,7 +61,7 @@ func (d *Decide) Look(candidate string) int {
 	return max(1, d.Finished)
 }
 
-// TrialsOf are the trials of each task that a candidate has if nothing is missing.
+// TrialsOf returns the trials of each task that a candidate has if none is missing.
 func (m *Manifest) TrialsOf(candidate string) int {
 	if m.Decide == nil {
 		return m.Trials
@@ -71,14 +69,14 @@ func (m *Manifest) TrialsOf(candidate string) int {
 	return m.Decide.Rounds[m.Decide.Look(candidate)-1]
 }
 
-// MostEpisodes are those that a run in rounds would have had if no candidate had been
-// stopped before the last.
+// MostEpisodes returns the number of episodes that the run would have had without any stop
+// before the last round.
 func (m *Manifest) MostEpisodes() (n int) {
 	d := m.Decide
 	last := len(d.Rounds) - 1
 	for _, c := range m.Candidates {
 		trials := m.TrialsOf(c.Name)
-		if _, stopped := d.Stop(c.Name); !stopped && m.Stopped != "" { // the round that was not finished
+		if _, stopped := d.Stop(c.Name); !stopped && m.Stopped != "" { // the unfinished round
 			trials = d.Rounds[min(d.Finished, last)]
 		}
 		n += c.Planned / trials * d.Rounds[last]
@@ -89,7 +87,7 @@ func (m *Manifest) MostEpisodes() (n int) {
 // maxRounds bounds the rounds of a manifest.
 const maxRounds = 100
 
-// validate refuses what no run writes, so that readers of a manifest need not check it.
+// validate rejects values that no run writes, so that readers of a manifest need not check them.
 func (d *Decide) validate() error {
 	if d == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// Format is the version of run.json: 3 since it has a seal.
+// Format is the version of run.json. Version 3 added the seal.
 const Format = 3
 
 const (
@@ -25,15 +25,15 @@ const (
 	Running = "running"
 )
 
-// sealedManifest is the content of run.json. The seal is its last member, on a line of
-// its own, and covers all lines before that.
+// sealedManifest is the content of run.json. The seal is its last member, on a separate line, and
+// covers all lines before it.
 type sealedManifest struct {
 	Manifest
 	Seal string `json:"seal"`
 }
 
-// Write writes dir/run.json of a run that has no ledger yet; ledger.Writer.Close writes
-// that of one that has ended. Another Format than that of this package is an error.
+// Write writes dir/run.json of a run without a ledger; ledger.Writer.Close writes that of an
+// ended run. m.Format must be Format.
 func Write(dir string, m Manifest) error {
 	path := filepath.Join(dir, File)
 	text, err := Encode(m)
@@ -46,9 +46,8 @@ func Write(dir string, m Manifest) error {
 	return nil
 }
 
-// Encode returns the content of run.json: indented JSON, the same bytes for
-// the same manifest. It refuses another Format than that of
-// this package.
+// Encode returns the content of run.json: indented JSON, the same bytes for the same manifest.
+// m.Format must be Format.
 func Encode(m Manifest) ([]byte, error) {
 	if m.Format != Format {
 		return nil, fmt.Errorf("format %d, must be %d", m.Format, Format)
@@ -71,12 +70,11 @@ func Encode(m Manifest) ([]byte, error) {
 	return text, nil
 }
 
-// manifestSeal returns the end of run.json.
+// manifestSeal returns the last lines of run.json.
 func manifestSeal(seal string) string { return "  \"seal\": \"" + seal + "\"\n}\n" }
 
-// Read reads dir/run.json. A file that is missing (fs.ErrNotExist), that does
-// not have its seal, of another format version, with unknown or repeated members or
-// with thresholds that are not allowed is a *CorruptError.
+// Read reads dir/run.json. It returns a *CorruptError if the file is missing (fs.ErrNotExist), has
+// another seal or format version, unknown or repeated members, or invalid thresholds.
 func Read(dir string) (Manifest, error) {
 	m, _, err := ReadWithDigest(dir)
 	return m, err
@@ -97,7 +95,7 @@ func ReadWithDigest(dir string) (m Manifest, digest string, err error) {
 }
 
 func decode(data []byte) (Manifest, error) {
-	// The version first: in another format anything may be unknown.
+	// The version is checked first, because another format may have unknown members.
 	var head struct {
 		Format int `json:"format"`
 	}

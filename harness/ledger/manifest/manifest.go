@@ -1,12 +1,11 @@
-// Package manifest holds run.json: what a run was made from, its acceptance thresholds and
-// how it ended. It knows no rows; package ledger holds them.
+// Package manifest reads and writes run.json: the inputs of a run, its acceptance thresholds and
+// its outcome. Package ledger has the rows.
 //
-// Conventions: times are RFC 3339 in UTC, money is integer nano-USD, digests are SHA-256 in
-// lower-case hex.
+// Times are RFC 3339 in UTC, money is integer nano-USD, digests are SHA-256 in lower-case hex.
 package manifest
 
-// Manifest is run.json: what a run was made from and how it ended. For a
-// replayed run it holds nothing that varies between two identical runs.
+// Manifest is run.json: the inputs and the outcome of a run. That of a replay has no value that
+// varies between two identical runs.
 type Manifest struct {
 	// Format is the version of this file: see the constant Format.
 	Format int    `json:"format"`
@@ -15,18 +14,18 @@ type Manifest struct {
 	// interruption left episodes without a result) or failed.
 	Status string `json:"status"`
 	Mode   string `json:"mode"` // replay, record or live
-	// Simulated says that at least one candidate is a simulated model.
+	// Simulated means that at least one candidate is a simulated model.
 	Simulated bool   `json:"simulated"`
 	Suite     string `json:"suite"`
-	// SuitePath is where the suite was read from: a folder, or "builtin:counts".
+	// SuitePath is the folder of the suite, or a name such as "builtin:counts".
 	SuitePath    string `json:"suite_path"`
 	SuiteDigest  string `json:"suite_digest"`
 	ConfigDigest string `json:"config_digest"`
 	PriceDigest  string `json:"price_digest"`
 	// PriceVersion is the date of the price table.
 	PriceVersion string `json:"price_version"`
-	// LedgerDigest covers all rows except the columns run_id and replayed, so a
-	// replay has the digest of the run it replays.
+	// LedgerDigest covers all rows except the columns run_id and replayed, so that a replay has
+	// the digest of its source.
 	LedgerDigest string      `json:"ledger_digest"`
 	CodeVersion  string      `json:"code_version"`
 	Seed         int64       `json:"seed"`
@@ -38,43 +37,77 @@ type Manifest struct {
 	ToolCalls    int         `json:"tool_calls"`
 	Outcomes     Outcomes    `json:"outcomes"`
 	Acceptance   Acceptance  `json:"acceptance"`
-	// PlanDigest covers every episode that was selected, those of other shards
-	// too: shards of one plan have it in common.
+	// PlanDigest covers every selected episode, also those of other shards, so that all shards
+	// of a plan have the same digest.
 	PlanDigest string `json:"plan_digest"`
-	// Shard is "i/n" for a run of the i-th of n parts of its plan; empty for a
-	// whole one.
+	// Shard is "i/n" for a run of the i-th of n parts of its plan; empty for a run of the whole
+	// plan.
 	Shard string `json:"shard,omitempty"`
-	// NotSelected is how many episodes of the run's candidates its selection of tasks or
-	// episodes left out, in all shards; 0 for a run of the whole suite and for a fork.
+	// NotSelected is the number of episodes of the run's candidates that its selection of tasks
+	// or episodes omits, in all shards; 0 for a run of the whole suite and for a fork.
 	NotSelected int `json:"not_selected,omitempty"`
-	// Started is when a recording or live run began, RFC 3339 in UTC; empty for a
-	// replay.
+	// Started is the start time of a recording or live run, RFC 3339 in UTC; empty for a replay.
 	Started string `json:"started,omitempty"`
-	// Recorded are the days on which the cassettes of a replay were recorded; absent where
-	// none says its day.
+	// Recorded are the days on which the cassettes of a replay were recorded; absent if no
+	// cassette has a day.
 	Recorded Days `json:"recorded,omitzero"`
-	// Stopped says why a run ended before its plan did: what cap was reached, or
-	// that it was interrupted. Empty when it did not.
+	// Stopped is the reason why a run ended before its plan was complete: a cap or an
+	// interruption. It is empty if the plan is complete.
 	Stopped string `json:"stopped,omitempty"`
-	// MergedFrom are the ids of the runs this one was merged from, sorted.
+	// MergedFrom are the sorted ids of the runs that were merged into this one.
 	MergedFrom []string `json:"merged_from,omitempty"`
-	// RescoredFrom is the id of the run whose episodes were scored again.
+	// RescoredFrom is the id of the run whose episodes this one scored again.
 	RescoredFrom string `json:"rescored_from,omitempty"`
-	// Fork says which recorded episode the run's go on from; nil for any other run.
+	// Fork is the recorded episode that the run's episodes continue; nil if the run is not a
+	// fork.
 	Fork *Fork `json:"fork,omitempty"`
-	// Decide says how far a run with --decide went; nil for any other run. Its Trials
-	// are then the most that a candidate came to, and Planned of a candidate what its
-	// rounds came to.
+	// Decide is the state of a run with --decide; nil for other runs. With it, Trials is the
+	// largest number of trials that a candidate reached, and Planned of a candidate counts the
+	// episodes of its rounds.
 	Decide *Decide `json:"decide,omitempty"`
+	// Imported says where the episodes come from that cupel did not run; zero for other runs.
+	Imported Imported `json:"imported,omitzero"`
 }
 
-// Days is a range of days, YYYY-MM-DD in UTC. The zero value has none.
+const (
+	// StatusImported is the status of episodes that another program recorded and no check scored.
+	StatusImported = "imported"
+	// NotScored is the reason why such episodes are excluded.
+	NotScored = "not scored"
+)
+
+// Imported is the source of a run whose episodes another program recorded.
+type Imported struct {
+	// Format is that of the files, such as otlp, and Version names its vocabularies.
+	Format  string       `json:"format"`
+	Version string       `json:"version,omitempty"`
+	Sources []SourceFile `json:"sources"`
+	// LeftOut counts what is no part of an episode, sorted by name.
+	LeftOut []Count `json:"left_out,omitempty"`
+	// Texts is the SHA-256 of the file with the episodes' texts.
+	Texts string `json:"texts"`
+}
+
+// Count is a number of things of one name.
+type Count struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// SourceFile is a file that was imported: its name without folders, size in bytes and SHA-256.
+type SourceFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"`
+}
+
+// Days is a range of days, YYYY-MM-DD in UTC. The zero value is empty.
 type Days struct {
 	First string `json:"first"`
 	Last  string `json:"last"`
 }
 
-// With returns the range with those of another, too.
+// With returns the smallest range that includes both.
 func (d Days) With(other Days) Days {
 	switch (Days{}) {
 	case d:
@@ -85,14 +118,16 @@ func (d Days) With(other Days) Days {
 	return Days{min(d.First, other.First), max(d.Last, other.Last)}
 }
 
-// Fork is a recorded episode and the last turn of it that was replayed.
+// Fork is a recorded episode and its last replayed turn.
 type Fork struct {
 	Task      string `json:"task"`
 	Candidate string `json:"candidate"`
 	Trial     int    `json:"trial"`
 	Turn      int    `json:"turn"`
-	// Cassette is the episode's, below the suite's cassettes folder, and its
-	// SHA-256; a replay has both from the fork's own.
+	// Answer, in place of a turn, was given to what the episode awaited.
+	Answer string `json:"answer,omitempty"`
+	// Cassette is the path of the episode's cassette below the suite's cassettes folder, with
+	// its SHA-256. A replay reads both from the cassette of the fork.
 	Cassette       string `json:"cassette"`
 	CassetteDigest string `json:"cassette_digest"`
 }
@@ -107,74 +142,77 @@ type Candidate struct {
 	PromptProfile string `json:"prompt_profile"`
 	RescueModel   string `json:"rescue_model,omitempty"`
 	Simulated     bool   `json:"simulated,omitempty"`
-	// Planned is how many episodes the run was to have of it.
+	// Planned is the number of its planned episodes.
 	Planned int `json:"planned"`
-	// PlannedInAll is how many all shards were to have together, in the run of one.
+	// PlannedInAll is the number of its planned episodes in all shards, in the run of one.
 	PlannedInAll int `json:"planned_in_all,omitempty"`
-	// Digest covers what the candidate is; see ConfigDigest.
+	// Incapable is the number of the run's tasks that were left out of the candidate's plan,
+	// because its strategy takes no further messages of the user.
+	Incapable int `json:"incapable,omitempty"`
+	// Digest covers the configuration of the candidate; see ConfigDigest.
 	Digest string `json:"digest"`
-	// FallbackModel is asked when a call of Model fails; Settings are what else is said
-	// to its agent or bounds it, in a fixed order, but for defaults.
+	// FallbackModel is called if a call of Model fails. Settings are all other settings of the
+	// agent that differ from their defaults, in a fixed order.
 	FallbackModel string    `json:"fallback_model,omitempty"`
 	Settings      []Setting `json:"settings,omitempty"`
-	// Canary is what the model drift canary found before the run; absent if it was not asked.
+	// Canary is the finding of the model drift canary before the run; absent if it did not run.
 	Canary Canary `json:"canary,omitzero"`
 }
 
-// Setting is a setting of a candidate, in words.
+// Setting is a setting of a candidate as text.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Task is one task of the run, as far as a report shows it.
+// Task has the parts of a task that a report shows.
 type Task struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
 	Tier    string   `json:"tier"`
 	Tags    []string `json:"tags,omitempty"`
 	Request string   `json:"request"`
-	// Scripted says that the task tests the harness with a scripted model.
+	// Scripted means that the task tests the harness with a scripted model.
 	Scripted bool `json:"scripted,omitempty"`
-	// Session names the conversation the task is part of; empty for a task of its own.
+	// Session names the conversation that the task is part of; empty if there is none.
 	Session string `json:"session,omitempty"`
-	// Digest covers the whole task, with what is expected of it.
+	// Digest covers the whole task with its expectations.
 	Digest string `json:"digest"`
-	// These cover parts of it, in 16 digits; runs of an older cupel lack them.
+	// These digests of 16 digits cover parts of the task. Runs of an older cupel lack them.
 	RequestDigest string `json:"request_digest,omitempty"`
 	WorldDigest   string `json:"world_digest,omitempty"`
 	ToolsDigest   string `json:"tools_digest,omitempty"`
 	ChecksDigest  string `json:"checks_digest,omitempty"`
 }
 
-// Outcomes count how the episodes of a run ended. Their sum is the episodes
-// planned.
+// Outcomes count the outcomes of a run's episodes. Their sum is the number of planned episodes.
 type Outcomes struct {
 	Solved int `json:"solved"`
-	// Failed episodes are the model's failures.
+	// Failed counts the failures of the model.
 	Failed int `json:"failed"`
-	// The next three say nothing about the model, and are left out of verdicts.
+	// The next three say nothing about the model, so verdicts do not count them.
 	InfraErrors   int `json:"infra_errors"`
 	HarnessErrors int `json:"harness_errors"`
 	BudgetStops   int `json:"budget_stops"`
-	// Unfinished episodes have no row: the run ended before them, or in their
-	// midst.
+	// Unfinished episodes have no row, because the run ended before or during them.
 	Unfinished int `json:"unfinished"`
+	// NotScored counts imported episodes, which no check looked at.
+	NotScored int `json:"not_scored,omitempty"`
 }
 
-// WithoutResult is how many of the planned episodes say nothing about a model.
+// WithoutResult returns the number of planned episodes that say nothing about a model.
 func (o Outcomes) WithoutResult() int {
-	return o.InfraErrors + o.HarnessErrors + o.BudgetStops + o.Unfinished
+	return o.InfraErrors + o.HarnessErrors + o.BudgetStops + o.Unfinished + o.NotScored
 }
 
-// Totals say what a ledger holds.
+// Totals summarise a ledger.
 type Totals struct {
-	// Digest is that of the rows: see LedgerDigest of Manifest.
+	// Digest is the digest of the rows: see Manifest.LedgerDigest.
 	Digest                     string
 	Episodes, Turns, ToolCalls int
 }
 
-// SetTotals says in the manifest what its ledger holds.
+// SetTotals stores the totals of its ledger in the manifest.
 func (m *Manifest) SetTotals(t Totals) {
 	m.LedgerDigest, m.Episodes, m.Turns, m.ToolCalls = t.Digest, t.Episodes, t.Turns, t.ToolCalls
 }

@@ -41,7 +41,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	require.Equal(t, string(text), string(again))
 }
 
-// What a run in rounds says comes back; what none says is refused.
+// Valid values of a run in rounds read back unchanged; invalid ones are rejected.
 func TestManifestDecide(t *testing.T) {
 	dir, m := t.TempDir(), sampleManifest()
 	stops := []Stop{{Candidate: "sim & <co>", Round: 2, Verdict: "pass", Reason: "meets all criteria"}}
@@ -127,7 +127,7 @@ func TestManifestRefused(t *testing.T) {
 	require.ErrorContains(t, Write(dir, Manifest{}), "format 0, must be 3")
 }
 
-// resealedManifest gives a changed text the seal it would have had.
+// resealedManifest adds a valid seal to a changed text.
 func resealedManifest(text string) string {
 	body, _, ok := strings.Cut(text, "  \"seal\": ")
 	if !ok {
@@ -137,7 +137,7 @@ func resealedManifest(text string) string {
 	return body + manifestSeal(sealed.Of([]byte(body))) + rest
 }
 
-// Every flipped bit of run.json and every cut of it is refused.
+// Every flipped bit of run.json and every truncation is rejected.
 func TestEveryChangeIsRefused(t *testing.T) {
 	text, err := Encode(sampleManifest())
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestEveryChangeIsRefused(t *testing.T) {
 	}
 }
 
-// What cannot be read says nothing about the content.
+// A file that cannot be read is not reported as corrupt.
 func TestUnreadableIsNotCorrupt(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "run.json"), 0o777))

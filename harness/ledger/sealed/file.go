@@ -1,5 +1,5 @@
-// Package sealed reads and writes files of a run folder that carry a checksum of their
-// content, their seal, and says of a file that it was cut or changed.
+// Package sealed reads and writes files of a run folder that contain a checksum of their content
+// (the seal), and detects files that were truncated or changed.
 package sealed
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
-// CorruptError says that a file of a run folder cannot be trusted: it is missing, was
-// cut or changed, is of another run or of another version of cupel. Path names the file.
+// CorruptError means that a file of a run folder cannot be used, because it is missing, was
+// truncated or changed, or belongs to another run or version of cupel. Path is the file's.
 type CorruptError struct {
 	Path string
 	Err  error
 }
 
-// Error names the file and what is wrong with it.
+// Error returns the path and the problem.
 func (e *CorruptError) Error() string { return e.Path + ": " + e.Err.Error() }
 
 // Unwrap returns the cause, such as fs.ErrNotExist.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Fix is the end of an error about a file that cannot be trusted: what to do about it.
+// Fix ends errors about unusable files: it says what to do.
 const Fix = "restore the run folder from a copy, or make the run again"
 
-// Damage names the file of an error about its content. An error of the system, such as
-// a file that may not be read, says nothing about the content and names its file.
+// Damage returns a *CorruptError for an error about the content of a file. It returns an error
+// of the system unchanged, such as a missing permission, because that already has the path.
 func Damage(path string, err error) error {
 	var system *fs.PathError
 	var known *CorruptError
@@ -58,11 +58,11 @@ func Digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Of returns the seal of text: that of run.json and of sealed lines.
+// Of returns the checksum of text, for run.json and sealed lines.
 func Of(text []byte) string { return "sha256:" + Digest(text) }
 
-// OpenFile opens a regular file of at most limit bytes and returns its size. It checks no
-// seal.
+// OpenFile opens a regular file of at most limit bytes and returns its size. It does not check
+// the seal.
 func OpenFile(path string, limit int64) (*os.File, int64, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func OpenFile(path string, limit int64) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// ReadFile reads a regular file of at most limit bytes. It checks no seal.
+// ReadFile reads a regular file of at most limit bytes. It does not check the seal.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, size, err := OpenFile(path, limit)
 	if err != nil {

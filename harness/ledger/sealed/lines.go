@@ -12,22 +12,22 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 )
 
-// The plain files of a run folder end with a line that seals all lines before it. Of
-// YAML it is a comment.
+// The text files of a run folder end with a line that has the checksum of all lines before it.
+// It is a comment in YAML.
 
 const lineSealStart = "# seal: "
 
 // lineSeal returns the last line.
 func lineSeal(seal string) string { return lineSealStart + seal + "\n" }
 
-// lineSealLen is how long that is.
+// lineSealLen is its length.
 var lineSealLen = int64(len(lineSeal(Of(nil))))
 
 // maxSealed bounds a file of sealed lines.
 const maxSealed = 4 << 30
 
-// Write replaces path with the lines that render writes and their seal. The last
-// line gets its end if it has none.
+// Write replaces path with the lines that render writes and their seal. It ends the last line if
+// render does not.
 func Write(path string, render func(io.Writer) error) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		h := sha256.New()
@@ -43,7 +43,7 @@ func Write(path string, render func(io.Writer) error) error {
 	})
 }
 
-// endOfLine passes on what is written, and knows its last byte.
+// endOfLine forwards the written bytes and remembers the last one.
 type endOfLine struct {
 	to   io.Writer
 	last byte
@@ -57,7 +57,7 @@ func (e *endOfLine) Write(p []byte) (int, error) {
 	return e.to.Write(p)
 }
 
-// line ends a line that has begun.
+// line ends an unfinished line.
 func (e *endOfLine) line() error {
 	if e.last == 0 || e.last == '\n' {
 		return nil
@@ -66,8 +66,8 @@ func (e *endOfLine) line() error {
 	return err
 }
 
-// Open opens a file of sealed lines, without the seal. A file that is missing, was
-// cut or changed is a *CorruptError.
+// Open opens a file of sealed lines, without the seal. It returns a *CorruptError if the file is
+// missing, truncated or changed.
 func Open(path string) (io.ReadCloser, error) {
 	f, size, err := OpenFile(path, maxSealed)
 	if err != nil {
