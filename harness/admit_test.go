@@ -23,13 +23,13 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// liveOptions are a live run of the built-in suite against simulated models.
+// liveOptions returns a live run of the built-in suite against simulated models.
 func liveOptions(t *testing.T, candidates ...string) harness.Options {
 	t.Helper()
 	return live(recordOptions(t), candidates...)
 }
 
-// liveOver is liveOptions of requests that go another way.
+// liveOver returns liveOptions with another transport.
 func liveOver(t *testing.T, transport func(string) http.RoundTripper, candidates ...string) harness.Options {
 	t.Helper()
 	return live(recordOver(t, transport), candidates...)
@@ -42,8 +42,8 @@ func live(o harness.Options, candidates ...string) harness.Options {
 	return o
 }
 
-// A cap ends the run as a valid partial result: what was paid for is in the
-// ledger, what was not begun is counted, and spending is below the cap.
+// A cap ends the run with a valid partial result: the ledger has the paid episodes, the manifest
+// counts those that did not start, and spending is below the cap.
 func TestCapsEndARun(t *testing.T) {
 	for name, caps := range map[string]admission.Caps{
 		"cost": {CostNanoUSD: 100_000_000}, "tokens": {Tokens: 60_000}, "requests": {Requests: 10},
@@ -85,7 +85,7 @@ func TestCapsEndARun(t *testing.T) {
 				}
 			}
 
-			// Resumed without the cap it finishes, and asks for nothing twice.
+			// Resumed without the cap, it finishes and repeats no request.
 			o.Caps, o.Resume = admission.Caps{}, res.Manifest.RunID
 			whole, err := harness.Run(context.Background(), o)
 			require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestCapsEndARun(t *testing.T) {
 	}
 }
 
-// A cap of one provider stops its candidates, and no others.
+// A cap of one provider stops only its candidates.
 func TestCapOfOneProvider(t *testing.T) {
 	o := liveOptions(t, "strong", "strong-anthropic")
 	o.Select.Tasks = []string{"G0*"}
@@ -124,7 +124,7 @@ func TestCapsNeedWhatTheyCount(t *testing.T) {
 	require.ErrorContains(t, err, "max_cost caps its cost, but the price table has no price of model nobody-has-priced-this")
 }
 
-// What a candidate lays over its requests must not undo the worst case.
+// The extra body of a candidate must not raise the worst case of a request.
 func TestCapsRefuseABodyThatLengthensAnswers(t *testing.T) {
 	for want, body := range map[string]map[string]any{
 		"":                                 {"top_p": 0.5, "metadata": map[string]any{"names": []any{"n"}}},
@@ -151,7 +151,7 @@ func TestCapsRefuseABodyThatLengthensAnswers(t *testing.T) {
 	}
 }
 
-// half answers 429 to half of the requests, and goes on otherwise.
+// half answers 429 to half of the requests and forwards the others.
 type half struct {
 	next http.RoundTripper
 	mu   sync.Mutex
@@ -170,8 +170,8 @@ func (h *half) RoundTrip(req *http.Request) (*http.Response, error) {
 	return h.next.RoundTrip(req)
 }
 
-// Every episode ends, each request is made again as often as it takes, and the
-// limits' history says how the run slowed down.
+// Every episode ends, each request is retried until it succeeds, and the history of the limits
+// shows how the run slowed down.
 func TestProviderThatRefusesHalf(t *testing.T) {
 	onVirtualClock(t, func(t *testing.T) {
 		o := liveOver(t, inMemory, "strong", "strong-anthropic")
@@ -206,7 +206,7 @@ func TestProviderThatRefusesHalf(t *testing.T) {
 	})
 }
 
-// paying is a network in which a call takes long, and is refused at first.
+// paying is a network that refuses a call at first and then answers slowly.
 type paying struct {
 	next    http.RoundTripper
 	refused atomic.Int32
@@ -221,9 +221,9 @@ func (p *paying) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(req)
 }
 
-// Waiting is no time of the episode's: with half a second for everything, a wait
-// of a second does not end it.
-func TestWaitingIsNoTimeOfTheEpisode(t *testing.T) {
+// Waiting does not count towards an episode's time budget: a wait of a second does not end an
+// episode with a budget of half a second.
+func TestWaitingDoesNotCountTowardsTheTimeBudget(t *testing.T) {
 	onVirtualClock(t, func(t *testing.T) {
 		o := liveOver(t, inMemory, "strong")
 		o.Select.Tasks = []string{"G01"}

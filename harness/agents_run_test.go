@@ -32,7 +32,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// oneTask is a suite of one task, with a tool that must be approved.
+// oneTask returns a suite of one task with a tool that needs approval.
 func oneTask(t *testing.T, task string) *goldens.Suite {
 	t.Helper()
 	var img bytes.Buffer
@@ -50,8 +50,8 @@ tasks:
 	return s
 }
 
-// playedBy records one task by a strategy whose requests model answers, compares its
-// replay with it and returns the rows and what the models were asked.
+// playedBy records one task with a strategy whose requests model answers, compares the recording
+// with its replay, and returns the rows and the requests.
 func playedBy(t *testing.T, task string, c goldens.Candidate, model func(chat) string) (ledger.EpisodeRows, []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -79,8 +79,8 @@ func onePlan(step string) string {
 	return calls("create_task", `{"title":"Jobs","steps":[{"id":"look","instructions":"Look at the jobs."`+step+`}]}`)
 }
 
-// Of two calls in one turn a person lets one run and declines the other: the model is
-// told so of that one, in a step of a plan, too.
+// Of two calls in one turn a person approves one and declines the other. The model receives the
+// refusal of that call, also in a step of a plan.
 func TestCallsAreApprovedOneByOne(t *testing.T) {
 	model := func(c chat) string {
 		switch {
@@ -114,8 +114,9 @@ func TestCallsAreApprovedOneByOne(t *testing.T) {
 	}
 }
 
-// A task's image reaches the wire, byte for byte, unless the candidate goes without.
-func TestImagesReachTheWire(t *testing.T) {
+// The request contains the unchanged bytes of a task's image, unless the candidate disables
+// images.
+func TestRequestsContainImages(t *testing.T) {
 	data := base64.StdEncoding.EncodeToString(oneTask(t, "images: [a.png]").Tasks[0].Images[0].Data)
 	model := func(c chat) string {
 		switch {
@@ -140,9 +141,9 @@ func TestImagesReachTheWire(t *testing.T) {
 	}
 }
 
-// The items of a list are worked on in batches with a pause between; one that fails has
-// its error in its place, or ends the episode.
-func TestItemsAreWorkedOnInBatches(t *testing.T) {
+// The items of a list are processed in batches with a pause between them. A failed item has its
+// error as its result, or ends the episode.
+func TestItemsAreProcessedInBatches(t *testing.T) {
 	b := "no message at all" // which no wire can read
 	model := func(c chat) string {
 		switch {
@@ -173,8 +174,8 @@ func TestItemsAreWorkedOnInBatches(t *testing.T) {
 	require.Len(t, asked, 4, "none after the one that failed")
 }
 
-// Signals of a conversation and revisions of a plan are in the ledger.
-func TestSignalsOfStrategiesAreRows(t *testing.T) {
+// The ledger has the signals of a conversation and the revisions of a plan.
+func TestLedgerHasTheSignalsOfStrategies(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
 	tests := []struct {
@@ -224,8 +225,8 @@ func TestSignalsOfStrategiesAreRows(t *testing.T) {
 	}
 }
 
-// A turn that the provider refuses costs nothing: what the fallback model then costs is
-// the cost of the episode.
+// A turn that the provider refuses costs nothing, so that the cost of the episode is that of the
+// fallback model.
 func TestRefusedTurnsCostNothing(t *testing.T) {
 	const price, tokens = 9*2500 + 1*10000, 9 + 1
 	w := newRandomFaults(1)
@@ -252,7 +253,7 @@ func TestRefusedTurnsCostNothing(t *testing.T) {
 	}
 }
 
-// refuses is a provider that does not serve one of its models.
+// refuses is a provider that rejects one of its models.
 type refuses struct {
 	next  http.RoundTripper
 	model string
@@ -270,7 +271,7 @@ func (p refuses) RoundTrip(r *http.Request) (*http.Response, error) {
 	return testkit.Reply(r, http.StatusServiceUnavailable, `{"error":{"message":"overloaded"}}`), nil
 }
 
-// requireTree holds that every row but the first follows from an earlier one.
+// requireTree checks that every row except the first has an earlier row as its parent.
 func requireTree(t *testing.T, rows ledger.EpisodeRows) {
 	t.Helper()
 	ended := map[string]int64{}
@@ -296,8 +297,8 @@ func requireTree(t *testing.T, rows ledger.EpisodeRows) {
 	}
 }
 
-// The recordings of the suite research hold together: every row of every strategy has
-// the row that led to it, and what was said before is known without a question.
+// In the recordings of the suite research, every row of every strategy has its parent, and no
+// episode asks about something that the session already contains.
 func TestRecordedResearch(t *testing.T) {
 	suite, err := load.Suite(research.FS, "builtin:research", research.Worlds())
 	require.NoError(t, err)
@@ -324,7 +325,7 @@ func TestRecordedResearch(t *testing.T) {
 	require.Equal(t, 2, remembered)
 }
 
-// A simulated model works on the items of a research task two at a time.
+// A simulated model processes the items of a research task in batches of two.
 func TestBatchOfASimulatedModel(t *testing.T) {
 	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
@@ -347,8 +348,8 @@ func TestBatchOfASimulatedModel(t *testing.T) {
 	require.Equal(t, recorded.Manifest.LedgerDigest, again.Manifest.LedgerDigest)
 }
 
-// An observer hears of the native calls of a turn, streamed or not, in a replay, too.
-func TestObserverHearsNativeCalls(t *testing.T) {
+// An observer receives the native calls of a turn, streamed or not, also in a replay.
+func TestObserverReceivesNativeCalls(t *testing.T) {
 	o := recordOptions(t, "G01", "C12")
 	o.Candidates = []goldens.Candidate{
 		{Name: "whole", Agent: "tools", Provider: "sim-anthropic", Model: "sim-strong"},

@@ -12,9 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// TestSimulatedResearch runs the suite research under every strategy by models of
-// three qualities: the better the model, the more it solves, and what solves it takes
-// other numbers of turns.
+// TestSimulatedResearch runs the suite research with every strategy and models of three
+// qualities. Better models solve more, and strategies need different numbers of turns.
 func TestSimulatedResearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every task under nine candidates or more; not with -short")

@@ -25,14 +25,14 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// architecture is a strategy with a prompt profile, by the name of both.
+// architecture is a strategy with a prompt profile, named after both.
 func architecture(name, model, provider string) goldens.Candidate {
 	strategy, profile, _ := strings.Cut(name, "-")
 	return goldens.Candidate{Name: name + "." + model + "." + provider, Agent: strategy, Profile: profile, Provider: provider, Model: model}
 }
 
-// onTwoWires are the agents with models of three qualities, each on so many of two
-// wires: a sample has one of them by turns.
+// onTwoWires returns the agents with models of three qualities on both of two wires, or
+// alternately on one of them.
 func onTwoWires(agents []string) (list []goldens.Candidate, wires int) {
 	two := []string{"sim-openai", "sim-anthropic"}
 	wires = testkit.Long(1, len(two))
@@ -46,7 +46,7 @@ func onTwoWires(agents []string) (list []goldens.Candidate, wires int) {
 	return list, wires
 }
 
-// unscripted are the tasks that models are tried on.
+// unscripted returns the tasks for models.
 func unscripted(s *goldens.Suite) []string {
 	var ids []string
 	for _, t := range s.Tasks {
@@ -57,8 +57,8 @@ func unscripted(s *goldens.Suite) []string {
 	return ids
 }
 
-// anonymous leaves out the id of requests, in the order in which the steps of a plan
-// happen to come: a simulated model then goes by what it is asked alone.
+// anonymous removes the id of requests, which depends on the order of parallel steps, so that
+// replies depend only on the prompt.
 func anonymous(through func(string) http.RoundTripper) func(string) http.RoundTripper {
 	return func(provider string) http.RoundTripper { return nameless{through(provider)} }
 }
@@ -71,7 +71,7 @@ func (n nameless) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(req)
 }
 
-// confusedReplies counts the replies of models that did not know what they were asked.
+// confusedReplies counts the replies of models that did not recognise the request.
 type confusedReplies struct {
 	next  http.RoundTripper
 	count *atomic.Int64
@@ -91,9 +91,8 @@ func (b confusedReplies) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// solvedBy counts, by architecture and model, the episodes that were solved; with
-// freely also those that took more steps than the task allows, which are as many as
-// one action a turn needs.
+// solvedBy counts the solved episodes by architecture and model. With freely it also counts those
+// with more steps than the task allows, because that limit assumes one action per turn.
 func solvedBy(rows ledger.Rows, freely bool) (solved, all map[string]int) {
 	solved, all = map[string]int{}, map[string]int{}
 	for _, e := range rows.Episodes {
@@ -107,10 +106,9 @@ func solvedBy(rows ledger.Rows, freely bool) (solved, all map[string]int) {
 	return solved, all
 }
 
-// TestSimulatedArchitectures runs the suite under every strategy by models of three
-// qualities over two wires: the better the model, the more it solves. Nobody can be
-// asked in the middle of a plan, and a plan takes turns of its own: what is held
-// there leaves the bound on steps aside.
+// TestSimulatedArchitectures runs the suite with every strategy and models of three qualities over
+// two wires. Better models solve more. For plans it ignores the limit on steps, because planning
+// takes additional turns and a plan cannot ask the user in between.
 func TestSimulatedArchitectures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every task under nine candidates or more; not with -short")
@@ -152,8 +150,8 @@ func TestSimulatedArchitectures(t *testing.T) {
 	require.GreaterOrEqual(t, rate(freely, "plan", "strong"), 0.75)
 }
 
-// TestArchitecturesAreDeterministic: what models of poor quality say depends on what
-// they are asked, not on what else goes on, nor on what is expected of them.
+// The replies of weak models depend only on their requests, not on other requests in flight or on
+// expectations.
 func TestArchitecturesAreDeterministic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many episodes; not with -short")
@@ -167,7 +165,7 @@ func TestArchitecturesAreDeterministic(t *testing.T) {
 		}
 		o.Select.Tasks = unscripted(o.Suite)
 		for i := range o.Suite.Tasks {
-			// Live parallel steps reach a cap in the order of real time: which of them it cuts off is not determined.
+			// In a live run, parallel steps reach a cap in real time, so that the steps it stops are not deterministic.
 			o.Suite.Tasks[i].Budgets.MaxSteps, o.Suite.Tasks[i].Budgets.MaxToolCalls = 50, 50
 		}
 		change(o.Suite)
@@ -189,8 +187,8 @@ func TestArchitecturesAreDeterministic(t *testing.T) {
 	}))
 }
 
-// TestArchitecturesOnEveryWire: the strong model solves a fan-out by native calls
-// over every wire that has them, by text over all, recorded and replayed.
+// The strong model solves a task with parallel calls over every wire: with native calls where the
+// wire has them, and with text everywhere, recorded and replayed.
 func TestArchitecturesOnEveryWire(t *testing.T) {
 	o := recordOptions(t, "G01", "C12")
 	o.Candidates, o.Transport = nil, anonymous(o.Transport)
@@ -221,9 +219,8 @@ func TestArchitecturesOnEveryWire(t *testing.T) {
 	}
 }
 
-// TestSimulatedFinalSchemas: an answer that is to fit a schema does, from the special
-// tool, in the text protocol and at the end of a plan; weak models are told what is
-// wrong and mend it.
+// An answer with a schema matches it when it comes from the special tool, in the text protocol
+// and at the end of a plan. Weak models correct it after an error message.
 func TestSimulatedFinalSchemas(t *testing.T) {
 	o := recordOptions(t, "R46", "R47")
 	var err error

@@ -20,10 +20,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// BenchmarkReplay replays the built-in suite end to end: load cassettes, run the
-// agent, score, journal and write the ledger. The floor is loading the same
-// cassettes (BenchmarkLoad in package recorder) and, of the exchanges alone,
-// BenchmarkReplayFloor, which is one loop: a replay has one for each core.
+// BenchmarkReplay replays the built-in suite: load cassettes, run the agent, score, journal and
+// write the ledger. The lower bound is loading the same cassettes (BenchmarkLoad in package
+// recorder) and making the exchanges (BenchmarkReplayFloor, in one loop; a replay uses all
+// cores).
 func BenchmarkReplay(b *testing.B) {
 	for _, name := range []string{"rows", "ledger", "pack"} {
 		b.Run(name, func(b *testing.B) {
@@ -46,9 +46,9 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkReplayFloor makes the exchanges of the same suite and nothing else: an
-// http.Client over canned bytes, each reply read and decoded by encoding/json. No
-// cassette is opened, nothing is matched, judged or kept.
+// BenchmarkReplayFloor only makes the exchanges of the same suite: an http.Client returns
+// prepared bytes, and encoding/json decodes each reply. It does not open, match, judge or store
+// anything.
 func BenchmarkReplayFloor(b *testing.B) {
 	list := exchangesOf(b)
 	next := 0
@@ -93,10 +93,9 @@ func exchangesOf(b testing.TB) (list []*govcr.Interaction) {
 	return list
 }
 
-// BenchmarkOverhead runs the scripted tasks: no provider, no cassette, tools
-// that only look up a table. What is left is cupel's own cost of a turn: plan,
-// machine, prompt, judgement, rows and checks. The floor is BenchmarkStep in
-// package agent, which is the machine alone.
+// BenchmarkOverhead measures cupel's own cost per turn: plan, machine, prompt, judgement, rows
+// and checks. It runs the scripted tasks, without provider and cassettes and with tools that
+// only read a table. The lower bound is BenchmarkStep in package agent, the machine alone.
 func BenchmarkOverhead(b *testing.B) {
 	o := countsOptions(b)
 	o.Select.Candidates, o.Concurrency = []string{episode.ScriptedCandidate}, 1

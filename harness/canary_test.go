@@ -22,8 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// echoing answers the prompts of the canary with themselves, and episodes as they should
-// be answered.
+// echoing answers the prompts of the canary with themselves, and the task correctly.
 type echoing struct {
 	mu     sync.Mutex
 	served string
@@ -61,7 +60,7 @@ func isPrompt(text string) bool {
 	return false
 }
 
-// canaryOptions are a live run of one task by two candidates of one model.
+// canaryOptions returns a live run of one task with two candidates of one model.
 func canaryOptions(t *testing.T) (harness.Options, *echoing) {
 	t.Helper()
 	o, _ := smallOptions(t, "budgets: {max_steps: 4}", "title: x", goldens.Candidate{Model: "priced"})
@@ -83,13 +82,13 @@ func canaryHistory(t *testing.T, runs string) []drift.Observation {
 	return history
 }
 
-// nextDay moves the clock of a run.
+// nextDay advances the clock of a run by a day.
 func nextDay(o *harness.Options) {
 	at := o.Now().Add(24 * time.Hour)
 	o.Now = func() time.Time { return at }
 }
 
-func TestRunAsksTheCanaryOnceADay(t *testing.T) {
+func TestRunMakesOneCanaryObservationADay(t *testing.T) {
 	o, m := canaryOptions(t)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -132,7 +131,7 @@ func TestRunAsksTheCanaryOnceADay(t *testing.T) {
 	require.Equal(t, []string{"served model priced-1 → priced-2"}, found.Evidence)
 	require.Len(t, canaryHistory(t, o.Runs), 2)
 
-	// Asked for by itself, it always asks.
+	// A separate canary command always makes an observation.
 	again, err := harness.Canary(context.Background(), o)
 	require.NoError(t, err)
 	require.Len(t, m.calls, 3*len(drift.Prompts()))
@@ -141,7 +140,7 @@ func TestRunAsksTheCanaryOnceADay(t *testing.T) {
 	require.Len(t, canaryHistory(t, o.Runs), 3)
 }
 
-func TestCanaryIsOffUnlessAskedFor(t *testing.T) {
+func TestCanaryIsOffByDefault(t *testing.T) {
 	o, m := canaryOptions(t)
 	o.Canary = false
 	res, err := harness.Run(context.Background(), o)
@@ -153,8 +152,8 @@ func TestCanaryIsOffUnlessAskedFor(t *testing.T) {
 	require.NotContains(t, string(text), "canary")
 }
 
-// A candidate whose body says something else is another subject: its answers may differ.
-func TestCanaryTellsSettingsApart(t *testing.T) {
+// A candidate with another extra body has a separate history, because its answers may differ.
+func TestCanaryDistinguishesSettings(t *testing.T) {
 	o, m := canaryOptions(t)
 	o.Candidates[1].Body = map[string]any{"top_p": 0.5}
 	found, err := harness.Canary(context.Background(), o)
@@ -189,7 +188,7 @@ func TestAFailingCanaryIsUnknown(t *testing.T) {
 	require.Equal(t, []string{"priced-1"}, found.Served)
 	require.Empty(t, canaryHistory(t, o.Runs)[0].Answers)
 
-	// So does a history that cannot be read: then nothing is asked or paid for.
+	// A history that cannot be read has the same result, without any request.
 	asked := len(m.calls)
 	require.NoError(t, os.Remove(filepath.Join(o.Runs, drift.File)))
 	require.NoError(t, os.Mkdir(filepath.Join(o.Runs, drift.File), 0o755))
@@ -199,8 +198,8 @@ func TestAFailingCanaryIsUnknown(t *testing.T) {
 	require.Len(t, m.calls, asked)
 }
 
-// What a provider refuses is left out: log probabilities, then the temperature.
-func TestCanaryLeavesOutWhatIsRefused(t *testing.T) {
+// The canary omits parameters that a provider rejects: log probabilities, then the temperature.
+func TestCanaryOmitsRejectedParameters(t *testing.T) {
 	o, m := canaryOptions(t)
 	m.fail = func(c providers.Call) error {
 		if c.LogProbs || c.Temperature != nil {
@@ -238,8 +237,8 @@ func TestCanaryCountsTowardsCaps(t *testing.T) {
 	require.ErrorContains(t, err, "the price table has no price")
 }
 
-// A model that repeats a credential does not get it into the history or the manifest.
-func TestCanaryKeepsNoSecret(t *testing.T) {
+// A credential in a model's answer does not reach the history or the manifest.
+func TestCanaryStoresNoSecret(t *testing.T) {
 	o, m := canaryOptions(t)
 	o.Key = func(goldens.Candidate) (string, error) { return canary, nil }
 	m.say, m.served = "the key is "+canary+" ", "model-"+canary
@@ -260,8 +259,8 @@ func TestCanaryKeepsNoSecret(t *testing.T) {
 	require.Len(t, canaryHistory(t, o.Runs)[1].Answers, len(drift.Prompts()))
 }
 
-// A model that changes its answers is found out after some nights, in live runs.
-func TestRunsFindAChangeOfAnswers(t *testing.T) {
+// Live runs detect a model that changes its answers after some nights.
+func TestRunsDetectAChangeOfAnswers(t *testing.T) {
 	o, m := canaryOptions(t)
 	o.Candidates = o.Candidates[:1]
 	var found manifest.Canary

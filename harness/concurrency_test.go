@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// counting counts episodes from their first request to their last answer, and requests
-// in flight, by host.
+// counting counts episodes between their first request and their last reply, and requests in
+// flight, by host.
 type counting struct {
 	next http.RoundTripper
 
@@ -48,9 +48,9 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(req)
 }
 
-// Concurrency is how many episodes run in parallel, of all providers together and
-// whatever they send at a time; lanes have their own bound on requests.
-func TestConcurrencyIsOfEpisodes(t *testing.T) {
+// Concurrency bounds the episodes of all providers that run in parallel, independently of their
+// requests. LaneConcurrency bounds the requests of a lane.
+func TestConcurrencyBoundsEpisodes(t *testing.T) {
 	for _, test := range []struct {
 		name               string
 		concurrency, lane  int

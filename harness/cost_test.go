@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// telling says what each reply cost and which tier served it.
+// telling is a model whose replies report their cost and tier.
 type telling struct {
 	*model
 	cost int64
@@ -22,10 +22,9 @@ func (m telling) Call(ctx context.Context, c providers.Call) (providers.Reply, e
 	return r, err
 }
 
-// TestReportedCostStandsBesideOurs: 100 tokens in and 10 out at 1 USD a million
-// are 110,000 nano-USD; what the provider reports is kept, and where it is another cost,
-// the cost is unknown.
-func TestReportedCostStandsBesideOurs(t *testing.T) {
+// The computed cost of 100 input and 10 output tokens at 1 USD per million is 110,000 nano-USD. The
+// reported cost is stored, too. If the two differ, the cost is unknown.
+func TestReportedCost(t *testing.T) {
 	for name, c := range map[string]struct {
 		reported int64
 		warnings []string

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// crashed is a run folder as a crash left it, to be put back and gone on from.
+// crashed is a run folder after a crash, which can be restored and resumed.
 type crashed struct {
 	t       *testing.T
 	options harness.Options
@@ -32,7 +32,7 @@ type crashed struct {
 
 const episodesLog = "journal/episodes.log"
 
-// crash has a small replay end before its last episode.
+// crash ends a small replay before its last episode.
 func crash(t *testing.T) *crashed {
 	t.Helper()
 	o := countsOptions(t)
@@ -66,8 +66,8 @@ func crash(t *testing.T) *crashed {
 	return c
 }
 
-// resume puts the folder back with another journal, and goes on. It returns how many
-// episodes were run, and whether the run ended.
+// resume restores the folder with another journal and resumes the run. It returns the number of
+// executed episodes and the error.
 func (c *crashed) resume(journal []byte) (ran int, err error) {
 	c.t.Helper()
 	require.NoError(c.t, os.MkdirAll(filepath.Join(c.dir, "journal"), 0o755))
@@ -86,7 +86,7 @@ func (c *crashed) resume(journal []byte) (ran int, err error) {
 	return ran, nil
 }
 
-// whole is how many records end at or before a place of the journal.
+// whole returns the number of records that end at or before an offset of the journal.
 func (c *crashed) whole(at int) int {
 	ends := append(slices.Clone(c.starts[1:]), int64(len(c.journal)))
 	n := 0
@@ -98,8 +98,7 @@ func (c *crashed) whole(at int) int {
 	return n
 }
 
-// stride leaves out most of a journal's places, unless CUPEL_SOAK is set: all of
-// them take 40 s.
+// stride skips most offsets of a journal unless CUPEL_SOAK is set, because all of them take 40 s.
 func stride() int {
 	switch {
 	case os.Getenv("CUPEL_SOAK") != "":
@@ -110,9 +109,9 @@ func stride() int {
 	return testkit.Long(23, 7)
 }
 
-// Wherever a crash cuts the journal, what is whole is kept, the rest is run, and the
-// files are those of a run that was left alone.
-func TestJournalCutAnywhere(t *testing.T) {
+// Wherever a crash truncates the journal, a resumed run keeps the complete records and runs the
+// other episodes, and its files equal those of an uninterrupted run.
+func TestResumeWithATruncatedJournal(t *testing.T) {
 	c := crash(t)
 	for at := 0; at <= len(c.journal); at += stride() {
 		ran, err := c.resume(c.journal[:at])
@@ -121,9 +120,9 @@ func TestJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-// A flipped bit is refused by name and place, or was the work of the crash: then the
-// last record is run again. It never reaches the ledger.
-func TestJournalFlippedAnywhere(t *testing.T) {
+// A flipped bit is rejected with its file and offset, or treated as the truncated end, whose
+// episode is run again. It never reaches the ledger.
+func TestResumeWithAFlippedBitInTheJournal(t *testing.T) {
 	c := crash(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	refused := 0
@@ -148,9 +147,9 @@ func TestJournalFlippedAnywhere(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// A plan or a manifest that is cut or changed is refused by its name, and so are the
-// settings; none ever makes a smaller run a complete one.
-func TestOtherFilesCutOrChangedAnywhere(t *testing.T) {
+// A truncated or changed plan, manifest or settings file is rejected by name. None makes a partial
+// run complete.
+func TestResumeWithOtherDamagedFiles(t *testing.T) {
 	c := crash(t)
 	r := rand.New(rand.NewPCG(16, 5))
 	refused := func(name, how, text string) {

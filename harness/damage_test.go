@@ -18,9 +18,9 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// A cassette and a pack with any one bit flipped, or cut anywhere, is refused by name,
-// or the run finds what it found before. Package recorder tests every bit of both.
-func TestDamagedRecordingsAreRefusedOrUnseen(t *testing.T) {
+// A cassette or pack with a flipped bit or a truncation is rejected by name, or the run has the
+// same result. Package recorder tests every bit of both.
+func TestDamagedRecordings(t *testing.T) {
 	o := recordOptions(t, "G01", "G41")
 	o.Select.Candidates = []string{"strong"}
 	_, err := harness.Run(context.Background(), o)

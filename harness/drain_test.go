@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// drainedAt closes a channel when the first request comes.
+// drainedAt closes a channel at the first request.
 type drainedAt struct {
 	http.RoundTripper
 	close func()
@@ -24,8 +24,8 @@ func (d drainedAt) RoundTrip(req *http.Request) (*http.Response, error) {
 	return d.RoundTripper.RoundTrip(req)
 }
 
-// A drained run begins nothing else, waits for nothing, and keeps what ends within a
-// second.
+// A drained run starts nothing new, does not wait for admission, and keeps the episodes that end
+// within a second.
 func TestDrain(t *testing.T) {
 	refuse := status(http.StatusTooManyRequests)
 	for name, test := range map[string]struct {
@@ -56,7 +56,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// slowly answers after a time.
+// slowly answers after a delay.
 type slowly struct{ after time.Duration }
 
 func (s slowly) RoundTrip(req *http.Request) (*http.Response, error) {

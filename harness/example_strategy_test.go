@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// changingModel is a model that says something else when it is asked for the second time.
+// changingModel is a model whose second answer differs.
 type changingModel struct{}
 
 // Call implements providers.Model.
@@ -28,8 +28,7 @@ func (changingModel) Call(_ context.Context, call providers.Call) (providers.Rep
 	return providers.Reply{Text: text, Usage: providers.Usage{Reported: true, Input: 20, Output: 5}}, nil
 }
 
-// A strategy of one's own, here vote, runs like a built-in one. Its code is on the
-// page docs/custom-strategies.md.
+// A custom strategy, here vote, runs like a built-in one. docs/custom-strategies.md has its code.
 func ExampleOptions_strategies() {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`
 name: mine

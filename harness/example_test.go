@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/all"
 )
 
-// A replay of part of the built-in suite, in memory: no key, no network, no file. Suite and
-// Providers are all that a run needs; without Prices its costs are unknown.
+// This replays a part of the built-in suite in memory, without a key, network or files. A run needs
+// only Suite and Providers; without Prices its costs are unknown.
 func ExampleRun() {
 	suite, err := load.Suite(counts.FS, "builtin:counts", counts.Worlds())
 	if err != nil {

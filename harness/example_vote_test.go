@@ -12,14 +12,14 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// vote is a strategy: it asks three times at once and answers with what most say.
+// vote is a strategy that asks three times in parallel and returns the most frequent answer.
 type vote struct {
-	agent.Tally // numbers the commands, counts what is used, knows the budgets
+	agent.Tally // numbers the commands, counts usage, knows the budgets
 	params      agent.Params
 	said        map[string]int
 }
 
-// newVote makes the machine of one episode.
+// newVote returns the machine of one episode.
 func newVote(p agent.Params) (agent.Machine, error) {
 	if p.Tools != nil && len(p.Tools.Specs()) > 0 {
 		return nil, fmt.Errorf("a vote calls no tools, and the task offers %d", len(p.Tools.Specs()))
@@ -40,7 +40,7 @@ func (v *vote) Step(ev agent.Event) (r agent.Ready) {
 		}
 	case agent.ModelReplied:
 		r.Judgement = v.judge(ev.Reply)
-	case agent.ModelFailed: // says nothing about the model: no verdict
+	case agent.ModelFailed: // no judgement, because it says nothing about the model
 		return v.end(r, agent.Finish{Status: agent.Failed, Err: ev.Err})
 	case agent.Deadline:
 		return v.end(r, agent.Finish{Status: agent.Stopped, StopReason: agent.MaxSeconds})
@@ -48,7 +48,7 @@ func (v *vote) Step(ev agent.Event) (r agent.Ready) {
 		return v.end(r, agent.Finish{Status: agent.Interrupted})
 	}
 	if v.Open() > 0 {
-		return r // the other votes are on their way
+		return r // wait for the other votes
 	}
 	return v.end(r, v.count(&r))
 }
@@ -66,8 +66,7 @@ func (v *vote) ask() agent.CallModel {
 	})
 }
 
-// judge takes a vote. What the protocol of a strategy is, it says itself: here, one
-// line of text.
+// judge reads a vote. A strategy defines its own protocol; here it is one line of text.
 func (v *vote) judge(reply providers.Reply) *agent.Judgement {
 	answer := strings.TrimSpace(reply.Text)
 	if answer == "" || strings.Contains(answer, "\n") {
@@ -77,10 +76,10 @@ func (v *vote) judge(reply providers.Reply) *agent.Judgement {
 	return &agent.Judgement{ValidJSON: true, Actionable: true, ContractValid: true, ActionType: "respond"}
 }
 
-// count ends the vote: of answers with as many votes the first by the alphabet.
+// count ends the vote. Of answers with equal votes it returns the first in alphabetical order.
 func (v *vote) count(r *agent.Ready) agent.Finish {
 	if len(v.said) == 0 {
-		return agent.Finish{Status: agent.Stopped, StopReason: cmp.Or(v.Spent(), agent.ContractViolation)}
+		return agent.Finish{Status: agent.Stopped, StopReason: cmp.Or(v.Spent(), agent.StopReason("contract_violation"))}
 	}
 	answer := slices.MinFunc(slices.Sorted(maps.Keys(v.said)), func(a, b string) int { return v.said[b] - v.said[a] })
 	r.Updates = append(r.Updates, agent.Update{Phase: "vote", Status: "success", Content: fmt.Sprintf("%d votes for %q", v.said[answer], answer)})

@@ -16,16 +16,16 @@ import (
 	"github.com/cupel-eval/cupel/providers/policy"
 )
 
-// stockKind makes worlds in which items of a stock are sold.
+// stockKind opens worlds in which items of a stock are sold.
 type stockKind struct{}
 
-// Tools are what a suite may list by name alone.
+// Tools returns the tools that a suite may list by name.
 func (stockKind) Tools() []tool.Spec {
 	return []tool.Spec{{Name: "sell", Description: "Sells some of an item.", Schema: json.RawMessage(
 		`{"type":"object","properties":{"item":{"type":"string"},"count":{"type":"integer","minimum":1}},"required":["item","count"],"additionalProperties":false}`)}}
 }
 
-// Open reads the state that the suite gives.
+// Open reads the initial state from the suite.
 func (stockKind) Open(_ context.Context, s world.Start) (world.World, error) {
 	w := &stock{}
 	return w, json.Unmarshal(s.State, &w.Stock)
@@ -34,7 +34,7 @@ func (stockKind) Open(_ context.Context, s world.Start) (world.World, error) {
 // stock is the world of one episode.
 type stock struct{ Stock map[string]int }
 
-// Call sells, or refuses to sell what there is not.
+// Call sells items, or refuses if there are too few.
 func (w *stock) Call(_ context.Context, c tool.Call, _ time.Time) (world.Effect, error) {
 	var args struct {
 		Item  string
@@ -52,13 +52,13 @@ func (w *stock) Call(_ context.Context, c tool.Call, _ time.Time) (world.Effect,
 	return effect, nil
 }
 
-// State is compared with what a task expects.
+// State is compared with the expectations of a task.
 func (w *stock) State(context.Context) (json.RawMessage, error) { return json.Marshal(w.Stock) }
 
-// Close has nothing to free.
+// Close does nothing, because there is nothing to free.
 func (w *stock) Close() error { return nil }
 
-// A kind of worlds written in Go: a suite names it, and checks the state that is left.
+// A suite names a kind of worlds that is written in Go, and checks the final state.
 func ExampleParams_worlds() {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`
 name: shop

@@ -13,18 +13,17 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// answerer answers as soon as it is asked.
+// answerer is a model that answers immediately.
 type answerer struct{}
 
 func (answerer) Call(context.Context, providers.Call) (providers.Reply, error) {
 	return providers.Reply{Text: "yes", Finish: providers.FinishStop, Usage: providers.Usage{Reported: true, Input: 9, Output: 1}}, nil
 }
 
-// BenchmarkCallsAtOnce runs an episode of 480 turns with k of them in flight at any
-// time: live, whose model answers at once and so leaves what the driver takes (plan,
-// goroutine, order, row), and a replay from a cassette. Of both the floor is k = 1; what
-// a turn takes must not grow with k.
-func BenchmarkCallsAtOnce(b *testing.B) {
+// BenchmarkParallelCalls runs an episode of 480 turns with k of them in flight. The live variant
+// has a model that answers immediately, so that it measures the driver (plan, goroutine, order,
+// row). The other variant replays a cassette. The time of a turn must not grow with k.
+func BenchmarkParallelCalls(b *testing.B) {
 	for _, mode := range []recorder.Mode{recorder.Live, recorder.Replay} {
 		for _, k := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("%s/%d", mode, k), func(b *testing.B) {

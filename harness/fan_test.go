@@ -18,8 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// fan is a strategy of so many conversations at once, each of so many turns, that gets
-// along with whatever becomes of a call. No two prompts are equal.
+// fan is a strategy with parallel conversations of several turns, which accepts any result of a
+// call. No two prompts are equal.
 type fan struct {
 	agent.Tally
 	wide, deep int
@@ -86,7 +86,7 @@ func (f *fan) ask(i, parent int) agent.CallModel {
 	return c
 }
 
-// fanOptions record one episode of a fan.
+// fanOptions returns a recording of one episode of a fan.
 func fanOptions(t testing.TB, f fan, w http.RoundTripper) harness.Options {
 	t.Helper()
 	o := stormOptions(t, 1, w)
@@ -94,8 +94,8 @@ func fanOptions(t testing.TB, f fan, w http.RoundTripper) harness.Options {
 	return o
 }
 
-// Conversations of one episode go on in real time while others wait for their answers;
-// a replay takes no time, or the recorded one.
+// Conversations of one episode continue in real time while others wait for their replies. A
+// replay does not wait, or takes the recorded time.
 func TestCallsOfOneEpisodeOverlap(t *testing.T) {
 	w := newRandomFaults(1)
 	w.fails, w.slow = false, 40*time.Millisecond
@@ -129,8 +129,8 @@ func TestCallsOfOneEpisodeOverlap(t *testing.T) {
 	require.GreaterOrEqual(t, took, elapsed-time.Millisecond)
 }
 
-// A lane of one permit serves the calls of an episode one after another.
-func TestCallsAtOnceShareOnePermit(t *testing.T) {
+// A lane with one permit makes the calls of an episode one after another.
+func TestParallelCallsShareOnePermit(t *testing.T) {
 	w := newRandomFaults(1)
 	o := fanOptions(t, fan{wide: 5, deep: 2}, w)
 	o.Limits = map[string]admission.Limits{"openai-compatible": {Concurrency: 1}}
@@ -142,9 +142,9 @@ func TestCallsAtOnceShareOnePermit(t *testing.T) {
 	requireSameEpisodes(t, recorded, replayed(t, o))
 }
 
-// A cap that some of several calls reach ends the episode without a result, whatever
-// its strategy would make of a failed call; the others keep what they cost.
-func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
+// If one of several parallel calls reaches a cap, the episode ends without a result, even if its
+// strategy would accept a failed call. The costs of the other calls are counted.
+func TestParallelCallsReachACap(t *testing.T) {
 	w := newRandomFaults(1)
 	w.fails = false
 	o := fanOptions(t, fan{wide: 6, deep: 3}, w)
@@ -172,8 +172,8 @@ func TestACapReachedByOneOfSeveralCalls(t *testing.T) {
 	requireSameEpisodes(t, res, replayed(t, o))
 }
 
-// The time budget ends all calls in flight, and Ctrl-C the whole run.
-func TestCallsAtOnceEnd(t *testing.T) {
+// The time budget ends all calls in flight; Ctrl-C ends the whole run.
+func TestParallelCallsAreCancelled(t *testing.T) {
 	t.Run("by their deadline", func(t *testing.T) {
 		w := newRandomFaults(1)
 		w.fails, w.slow = false, time.Minute
@@ -208,7 +208,7 @@ func TestCallsAtOnceEnd(t *testing.T) {
 	})
 }
 
-// What was in progress when an episode ended was paid for, and is no turn of it.
+// Calls in flight at the end of an episode are paid for, but are not turns of it.
 func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 	w := newRandomFaults(1)
 	w.fails = false
@@ -230,8 +230,8 @@ func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 	requireSameEpisodes(t, recorded, replayed(t, o))
 }
 
-// A strategy that panics loses its own episode only.
-func TestAPanicOfAStrategyIsItsEpisodes(t *testing.T) {
+// A panic of a strategy ends only its own episode.
+func TestStrategyThatPanics(t *testing.T) {
 	o := fanOptions(t, fan{wide: 3, deep: 1, panics: true}, newRandomFaults(1))
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -241,8 +241,8 @@ func TestAPanicOfAStrategyIsItsEpisodes(t *testing.T) {
 	require.Len(t, rows.Turns, 3)
 }
 
-// A fork goes on from a moment at which nothing is outstanding.
-func TestForkOfTurnsAtOnceIsRefused(t *testing.T) {
+// A fork can only continue from a turn without other calls in flight.
+func TestForkOfParallelTurnsIsRefused(t *testing.T) {
 	w := newRandomFaults(1)
 	w.fails = false
 	o := fanOptions(t, fan{wide: 3, deep: 2}, w)

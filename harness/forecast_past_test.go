@@ -22,8 +22,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// forecastOptions are a live run of tasks G01 and G02 by the candidate under test,
-// whose input costs $1 and whose output costs $2 per million tokens.
+// forecastOptions returns a live run of tasks G01 and G02 with one candidate, whose input costs $1
+// and whose output costs $2 per million tokens.
 func forecastOptions(t *testing.T) harness.Options {
 	t.Helper()
 	o := countsOptions(t)
@@ -38,8 +38,8 @@ func forecastOptions(t *testing.T) harness.Options {
 	return o
 }
 
-// pastEpisode is one of a made-up run. Each of its turns has 100 tokens of input
-// and 10 of output, and takes a second: $0.00012.
+// pastEpisode returns an episode of a past run. Each turn has 100 input and 10 output tokens, costs
+// $0.00012 and takes a second.
 type pastEpisode struct {
 	task     string
 	trial    int32
@@ -91,9 +91,9 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*manifest.M
 	require.NoError(t, err)
 }
 
-// worstCase are the bounds of tasks G01 and G02 with nothing known: input, output,
-// both, and nano-USD. 10 steps each, of at most 400 tokens of output by the policy;
-// of input as many as the prompt has bytes, which are some thousands.
+// worstCase returns the bounds of tasks G01 and G02 without past runs: input, output, both, and
+// nano-USD. Each has 10 steps with at most 400 output tokens by the policy, and one input token
+// per byte of the prompt, which are some thousands.
 func worstCase(t *testing.T, o harness.Options) [4]string {
 	t.Helper()
 	out, err := forecast.Make(o)
@@ -107,7 +107,7 @@ func worstCase(t *testing.T, o harness.Options) [4]string {
 	return [4]string{fmt.Sprint(*tokens.Input.High), fmt.Sprint(*tokens.Output.High), fmt.Sprint(*tokens.All.High), fmt.Sprint(*out.Total.CostNanoUSD.High)}
 }
 
-// rangeOf writes a range as low/expected/high, ? for unknown.
+// rangeOf formats a range as low/expected/high, with ? for unknown.
 func rangeOf(r forecast.Range) string {
 	var parts []string
 	for _, n := range []*int64{r.Low, r.Expected, r.High} {
@@ -136,51 +136,51 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 		// each: 6 calls with variance (2 + 2/2) + 0 = 3, so ± 1.96 × 1.732 = 3.39. A call
 		// has 110 tokens (± 373.4 for all) and costs 120,000 nano-USD (± 407,378.4).
 		"each task": {past(nil, both...), "candidate", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
-		// G02 is taken for the mean of all, 3 with s² = 2: variance 3 + (2 + 2/2) = 6, so
-		// ± 4.80; never less than a call an episode.
+		// G02 is estimated as the mean of all, 3 with s² = 2: variance 3 + (2 + 2/2) = 6, so
+		// ± 4.80, but at least one call per episode.
 		"a task": {past(nil, both[:2]...), "candidate", 2, 1, "2/6/11", "131/660/1189", "143880/720000/1296120", "6"},
-		// One episode of each task says nothing of their spread. That of all, of mean 3.5
-		// and s² = 0.5, stands in: variance 2 × (0.5 + 0.5/1) = 2, so ± 2.77.
+		// One episode per task gives no spread per task, so that of all episodes is used, with mean
+		// 3.5 and s² = 0.5: variance 2 × (0.5 + 0.5/1) = 2, so ± 2.77.
 		"once": {past(nil, both[1], both[2]), "candidate", 2, 2, "4/7/10", "465/770/1075", "507376/840000/1172624", "7"},
 		// One episode: a mean, but no spread. The worst case bounds it: 10 steps each.
 		"one episode": {past(nil, both[1]), "candidate", 1, 1, "2/8/20", "?/880/W", "?/960000/W", "8"},
-		// Nothing known: from one call an episode to the budget's steps.
+		// Without past runs, the range is from one call per episode to the steps of the budget.
 		"nothing":        {func(*testing.T, *harness.Options) {}, "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"another suite":  {past(func(m *manifest.Manifest) { m.Suite = "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"in progress":    {past(func(m *manifest.Manifest) { m.Status = "running" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"another model":  {past(func(m *manifest.Manifest) { m.Candidates[0].Digest, m.Candidates[0].Model = "x", "other" }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"a fork":         {past(func(m *manifest.Manifest) { m.Fork = &manifest.Fork{Task: "G01", Turn: 1} }, both...), "none", 0, 0, "2/?/20", "?/?/W", "?/?/W", "?"},
 		"the same model": {past(func(m *manifest.Manifest) { m.Candidates[0].Digest = "x" }, both...), "model", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
-		// A changed task is like any other: all of mean 3 and s² = (1+1+0+0)/3, twice, with
-		// one mean: variance 2 × 2/3 + 4 × 2/3 / 4 = 2, so ± 2.77.
+		// A changed task is estimated from all others, with mean 3 and s² = (1+1+0+0)/3. Two such
+		// tasks share one mean: variance 2 × 2/3 + 4 × 2/3 / 4 = 2, so ± 2.77.
 		"changed tasks": {past(func(m *manifest.Manifest) {
 			for i := range m.Tasks {
 				m.Tasks[i].Digest = "x"
 			}
 		}, both...), "candidate", 4, 0, "3/6/9", "355/660/965", "387376/720000/1052624", "6"},
 		"lost episodes": {past(nil, append(both, pastEpisode{task: "G01", trial: 3, turns: 9, lost: true})...), "candidate", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
-		// Calls are counted where usage was not reported; tokens and cost stay unknown.
+		// If usage was not reported, calls are counted; tokens and cost are unknown.
 		"silent": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, silent: true}, pastEpisode{task: "G02", trial: 1, turns: 3, silent: true}),
 			"candidate", 2, 2, "6/6/6", "?/?/W", "?/?/W", "6"},
-		// Nobody vouches for a ledger: what cannot be is unknown, not a crash.
+		// A ledger is untrusted: impossible values are unknown and do not cause a panic.
 		"negative": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, input: -1}, pastEpisode{task: "G02", trial: 1, turns: 3, input: -1}),
 			"candidate", 2, 2, "6/6/6", "?/?/W", "?/?/W", "6"},
 		"too many": {past(nil, pastEpisode{task: "G01", trial: 1, turns: 3, input: math.MaxInt64}, pastEpisode{task: "G02", trial: 1, turns: 3, input: math.MaxInt64}),
 			"candidate", 2, 2, "6/6/6", "?/?/?", "?/?/W", "6"},
-		// Replays show one recording again and again.
+		// Replays do not count, because they repeat one recording.
 		"replays": {func(t *testing.T, o *harness.Options) {
 			recorded := []pastEpisode{{task: "G01", trial: 1, turns: 2, cassette: "c1"}, {task: "G01", trial: 2, turns: 4, cassette: "c2"}}
 			pastRun(t, *o, "R1", nil, recorded...)
 			pastRun(t, *o, "R2", nil, recorded...)
 		}, "candidate", 2, 1, "2/6/11", "131/660/1189", "143880/720000/1296120", "6"},
-		// A merged run has the episodes of its parts, a rescored one those of another.
+		// Merged and rescored runs do not count, because they repeat the episodes of others.
 		"merged": {func(t *testing.T, o *harness.Options) {
 			pastRun(t, *o, "S1", nil, both[:2]...)
 			pastRun(t, *o, "S2", nil, both[2:]...)
 			pastRun(t, *o, "M", func(m *manifest.Manifest) { m.MergedFrom = []string{"S1", "S2"} }, both...)
 			pastRun(t, *o, "N", func(m *manifest.Manifest) { m.RescoredFrom = "M" }, both...)
 		}, "candidate", 4, 2, "2/6/10", "286/660/1034", "312621/720000/1127379", "6"},
-		// At the prices of the day, which are a thousand times higher from 2027 on.
+		// The prices of the day are used, which are a thousand times higher from 2027 on.
 		"dearer": {func(t *testing.T, o *harness.Options) {
 			pastRun(t, *o, "R1", nil, both...)
 			o.Now = func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -189,8 +189,8 @@ func TestForecastLearnsFromThePast(t *testing.T) {
 			o.Prices = price.Table{}
 			pastRun(t, *o, "R1", nil, both...)
 		}, "candidate", 4, 2, "2/6/10", "286/660/1034", "?/?/?", "6"},
-		// Two at once take half the time, 6 requests at 2 a minute two minutes: the first
-		// two go at once.
+		// Two in parallel take half the time. 6 requests at 2 per minute take two minutes, because
+		// the first two need not wait.
 		"slow provider": {func(t *testing.T, o *harness.Options) {
 			pastRun(t, *o, "R1", nil, both...)
 			o.Limits = limitsOf("openai", 2)
@@ -251,7 +251,7 @@ func TestForecastCountsRunsOfTheSelected(t *testing.T) {
 	require.Equal(t, 0, out.PastRuns)
 }
 
-func TestForecastSaysWhatItCannotRead(t *testing.T) {
+func TestForecastReportsUnreadableRuns(t *testing.T) {
 	o := forecastOptions(t)
 	pastRun(t, o, "R1", nil, pastEpisode{task: "G01", trial: 1, turns: 2})
 	pastRun(t, o, "R2", nil, pastEpisode{task: "G01", trial: 1, turns: 2})
@@ -270,7 +270,7 @@ func TestForecastSaysWhatItCannotRead(t *testing.T) {
 	require.Contains(t, said, "past run R3 is ignored")
 }
 
-// Only so many runs are read: the past is as long as the folder is old.
+// The number of past runs that are read is bounded, because a folder may have many.
 func TestForecastReadsTheLastRuns(t *testing.T) {
 	o := forecastOptions(t)
 	for i := range 25 {

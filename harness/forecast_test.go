@@ -24,8 +24,7 @@ func limitsOf(provider string, perMinute int64) map[string]admission.Limits {
 	return map[string]admission.Limits{provider: {RequestsPerMinute: perMinute}}
 }
 
-// What is expected of exactly what a run has done is what the run has come to,
-// and that lies between the ends.
+// The forecast of a repeated run expects the totals of that run, and its range includes them.
 func TestForecastOfThePastIsThePast(t *testing.T) {
 	o := liveOptions(t, "*a*", "strong")
 	o.Select.Tasks, o.Trials = []string{"G0*", "G3*"}, 2
@@ -78,7 +77,7 @@ func tree(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// A real key is not needed, nor the network; what is missing is said.
+// A forecast needs neither key nor network and names missing keys.
 func TestForecastNeedsNoKey(t *testing.T) {
 	o := forecastOptions(t)
 	o.Runs = filepath.Join(o.Runs, "none")
@@ -90,7 +89,7 @@ func TestForecastNeedsNoKey(t *testing.T) {
 	require.Contains(t, out.Warnings, "the run would not start: candidate a: set A_KEY")
 	require.NoDirExists(t, o.Runs)
 
-	// Whatever else would keep the run from starting does.
+	// All other problems that prevent a run also prevent a forecast.
 	for name, change := range map[string]func(*harness.Options){
 		"no such task":        func(o *harness.Options) { o.Select.Tasks = []string{"X1"} },
 		"no such mode":        func(o *harness.Options) { o.Mode = "dry" },
@@ -128,8 +127,8 @@ func TestForecastOfAReplayIsNothing(t *testing.T) {
 	require.Contains(t, out.Warnings[0], missing+"; record them with: ")
 }
 
-// Scripted episodes ask nobody; a suite's others are said to be left out.
-func TestForecastCountsWhatIsLeftOut(t *testing.T) {
+// Scripted episodes make no requests, and the forecast counts the tasks that are not selected.
+func TestForecastCountsOmittedEpisodes(t *testing.T) {
 	o := countsOptions(t)
 	o.Mode, o.Trials = recorder.Live, 2
 	o.Select = harness.Selection{
@@ -164,7 +163,7 @@ func TestForecastOfCaps(t *testing.T) {
 		past bool
 		want string
 	}{
-		// 6 calls are expected, 2 to 10 of them: $0.00072, at most $0.00113.
+		// 6 calls are expected, in a range of 2 to 10: $0.00072, at most $0.00113.
 		"would bind":   {admission.Caps{CostNanoUSD: 180_000}, true, "max_cost $0.0002 would end the run early: $0.0007 are expected, so about 25 % of them fit"},
 		"may bind":     {admission.Caps{Requests: 7}, true, "max_requests 7 requests may end the run early: it can come to 10 requests"},
 		"does not":     {admission.Caps{Tokens: 2000}, true, ""},
@@ -199,7 +198,7 @@ func TestForecastOfCaps(t *testing.T) {
 	}
 }
 
-// Of a run that is to be resumed, what is left counts, and what it has spent.
+// The forecast of a resumed run counts the remaining episodes and the previous spending.
 func TestForecastOfAResumedRun(t *testing.T) {
 	o := liveOptions(t, "strong")
 	o.Select.Tasks, o.Concurrency = []string{"G0*"}, 1
@@ -219,7 +218,7 @@ func TestForecastOfAResumedRun(t *testing.T) {
 	require.Equal(t, []forecast.LeftOut{{Why: "the run has their results", Episodes: done}}, out.LeftOut)
 	require.Contains(t, strings.Join(out.Warnings, "\n"), "max_requests 9 requests, of which 9 requests are spent, would end the run early")
 
-	// What it cannot read names the run.
+	// An error names the run that cannot be read.
 	spends := filepath.Join(o.Runs, o.Resume, "journal", "spend.log")
 	log, err := os.ReadFile(spends)
 	require.NoError(t, err)
@@ -228,7 +227,7 @@ func TestForecastOfAResumedRun(t *testing.T) {
 	require.ErrorContains(t, err, "forecast: resume run "+o.Resume+": ")
 	require.NoError(t, os.WriteFile(spends, log, 0o644))
 
-	// Resumed after that it ends as if nobody had looked.
+	// The forecast does not change the resumed run.
 	o.Caps = admission.Caps{}
 	res, err = harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -258,7 +257,7 @@ func TestForecastOfStaleCassettes(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{out.Candidates[0].TasksKnown, out.Candidates[0].PastEpisodes})
 }
 
-// A fork is likely to come to what its past episodes came to after the turn.
+// The forecast of a fork uses the turns of past episodes after the forked turn.
 func TestForecastOfAFork(t *testing.T) {
 	o := countsOptions(t)
 	o.Runs, o.Select.Tasks, o.Select.Candidates = t.TempDir(), []string{"G09"}, []string{"weak"}

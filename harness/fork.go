@@ -1,12 +1,15 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -19,30 +22,55 @@ type Fork struct {
 	// Turn is the last turn that is replayed, including its results up to the next turn. Like
 	// transcripts and the ledger it counts from 1.
 	Turn int
+	// Answer, in place of Turn, continues an episode that awaits input from its end: it is
+	// given to every open request. It is approve, deny or skip, or feedback, answer or select
+	// with a colon and a text.
+	Answer string `json:",omitempty"`
 	// CassetteDigest is the required digest of the recorded episode's cassette, as in the
 	// ledger; empty accepts any. A replay does not check it.
 	CassetteDigest string
 }
 
-var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@([0-9]{1,9})$`)
+var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@(?:([0-9]{1,9})|(approve|deny|skip|(?:feedback|answer|select):.+))$`)
 
-// ParseFork reads TASK/CANDIDATE[/TRIAL]@TURN.
+// ParseFork reads TASK/CANDIDATE[/TRIAL]@TURN or, with an answer, TASK/CANDIDATE[/TRIAL]@ANSWER.
 func ParseFork(text string) (Fork, error) {
 	m := forkText.FindStringSubmatch(text)
 	if m == nil {
-		return Fork{}, fmt.Errorf("fork %.200q: write TASK/CANDIDATE[/TRIAL]@TURN, such as G09/weak/1@1", text)
+		return Fork{}, fmt.Errorf("fork %.200q: write TASK/CANDIDATE[/TRIAL]@TURN, such as G09/weak/1@1, or @approve, @deny or @answer:TEXT for an episode that awaits input", text)
 	}
 	f := Fork{Task: m[1], Candidate: m[2], Trial: 1}
 	if m[3] != "" {
 		f.Trial, _ = strconv.Atoi(m[3]) // digits
 	}
-	f.Turn, _ = strconv.Atoi(m[4])
+	f.Turn, _ = strconv.Atoi(m[4]) // 0 with an answer
+	f.Answer = m[5]
 	return f, nil
 }
 
 // String is the fork as ParseFork reads it.
 func (f Fork) String() string {
-	return fmt.Sprintf("%s/%s/%d@%d", f.Task, f.Candidate, max(f.Trial, 1), f.Turn)
+	return fmt.Sprintf("%s/%s/%d@%s", f.Task, f.Candidate, max(f.Trial, 1), cmp.Or(f.Answer, strconv.Itoa(f.Turn)))
+}
+
+// answer is what is said to the open requests; nil without an answer.
+func (f Fork) answer() *person.Answer {
+	if f.Answer == "" {
+		return nil
+	}
+	say, text, _ := strings.Cut(f.Answer, ":")
+	return &person.Answer{Say: say, Text: strings.TrimSpace(text)}
+}
+
+// answerText is the inverse of answer.
+func answerText(a *person.Answer) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Text == "":
+		return a.Say
+	}
+	return a.Say + ":" + a.Text
 }
 
 // Name is the name of a candidate in the fork; it names the folder of its cassettes and its
@@ -53,7 +81,13 @@ func (f Fork) Name(candidate string) string { return candidate + f.suffix() }
 func (f Fork) Base(name string) string { return strings.TrimSuffix(name, f.suffix()) }
 
 func (f Fork) suffix() string {
-	return fmt.Sprintf(".fork-%s-%d-%d", f.Candidate, max(f.Trial, 1), f.Turn)
+	at := strconv.Itoa(f.Turn)
+	if say, text, more := strings.Cut(f.Answer, ":"); say != "" {
+		if at = say; more {
+			at += "-" + drive.DigestOf(text)[:8]
+		}
+	}
+	return fmt.Sprintf(".fork-%s-%d-%s", f.Candidate, max(f.Trial, 1), at)
 }
 
 // check rejects a fork that is invalid for every suite.
@@ -61,7 +95,7 @@ func (f Fork) check(s Selection) error {
 	switch {
 	case f.Trial < 0 || f.Trial > maxTrials:
 		return fmt.Errorf("fork %s: trial %d: must be 1 to %d", f, f.Trial, maxTrials)
-	case f.Turn < 1:
+	case f.Turn < 1 && f.Answer == "":
 		return fmt.Errorf("fork %s: turn %d: turns count from 1", f, f.Turn)
 	case len(s.Tasks)+len(s.Tags) > 0:
 		return fmt.Errorf("fork %s: the fork names its task: select candidates only", f)
@@ -80,7 +114,11 @@ func (f Fork) command(plain func(string, string, int) string, chosen []string) f
 		if candidate != "" {
 			names = []string{f.Base(candidate)}
 		}
-		cmd := plain("", "", trial) + " --fork " + f.String()
+		text := f.String()
+		if strings.Contains(f.Answer, ":") {
+			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+		cmd := plain("", "", trial) + " --fork " + text
 		if len(names) > 0 {
 			cmd += " --candidate " + strings.Join(names, ",")
 		}
@@ -95,7 +133,7 @@ func manifestFork(r *runner) *manifest.Fork {
 	}
 	p := r.plan.at(0).Fork
 	return &manifest.Fork{
-		Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial, Turn: p.Turn,
+		Task: p.Task.ID, Candidate: p.Candidate.Name, Trial: p.Trial, Turn: p.Turn, Answer: r.Fork.Answer,
 		Cassette: p.Cassette, CassetteDigest: p.Digest,
 	}
 }

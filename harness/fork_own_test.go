@@ -25,8 +25,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// script answers requests for a model with its outputs in order, over the wire of
-// OpenAI, and keeps the requests.
+// script answers requests for a model with its outputs in order, in OpenAI's format, and stores
+// the requests.
 type script struct {
 	mu      sync.Mutex
 	outputs map[string][]string // by model
@@ -69,8 +69,8 @@ func job(id string) string {
 	return say("tool", `"name":"get_job_status","args":{"id":"`+id+`"}`)
 }
 
-// ownFork records candidate a on a suite of one task, then returns what forks it
-// after a turn with candidate b.
+// ownFork records candidate a on a suite of one task, and returns the options that fork it after
+// a turn with candidate b.
 func ownFork(t *testing.T, tool, task string, a, b goldens.Candidate, turn int, voice *script) harness.Options {
 	t.Helper()
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
@@ -84,7 +84,7 @@ tasks:
 	require.NoError(t, err)
 	o := recordOver(t, func(string) http.RoundTripper { return voice })
 	o.Suite, o.Select.Tasks = suite, nil
-	o.Cassettes = os.DirFS(o.CassetteDir)
+	o.Cassettes, o.Strategies = os.DirFS(o.CassetteDir), patience
 	for name, c := range map[string]*goldens.Candidate{"a": &a, "b": &b} {
 		c.Name, c.Provider, c.Model, c.BaseURL = name, "openai-compatible", name, "http://models.test/v1"
 	}
@@ -100,7 +100,7 @@ tasks:
 	return o
 }
 
-// forked records the fork, and makes sure that its replay gives the same rows.
+// forked records the fork and checks that its replay has the same rows.
 func forked(t *testing.T, o harness.Options) ledger.Rows {
 	t.Helper()
 	recorded, err := harness.Run(context.Background(), o)
@@ -113,8 +113,7 @@ func forked(t *testing.T, o harness.Options) ledger.Rows {
 	return rowsOf(t, recorded)
 }
 
-// TestForkReplaysHTTPTools: the tool of a replayed turn is not run again, also when
-// its answer came after the turn.
+// A fork does not run the tools of replayed turns again, even if their answer came after the turn.
 func TestForkReplaysHTTPTools(t *testing.T) {
 	var hits atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +134,7 @@ func TestForkReplaysHTTPTools(t *testing.T) {
 	require.Equal(t, []int32{0, 2, 4}, []int32{rows.Turns[0].Interaction, rows.Turns[1].Interaction, rows.Turns[2].Interaction})
 }
 
-// TestForkAsksTheHumanAfterIt: the replies of the replayed turns are the task's.
+// A fork asks the human only after the replayed turns, which have the task's replies.
 func TestForkAsksTheHumanAfterIt(t *testing.T) {
 	ask := func(text string) string { return say("clarify", `"message":"`+text+`"`) }
 	voice := &script{outputs: map[string][]string{
@@ -153,9 +152,9 @@ func TestForkAsksTheHumanAfterIt(t *testing.T) {
 	require.EqualValues(t, 2, rows.Episodes[0].Clarifies)
 }
 
-// TestForkGoesOnInItsOwnState: two turns of nonsense bring the rescue turn of a
-// candidate that has one, with its own sampling settings, though the recorded one had none.
-func TestForkGoesOnInItsOwnState(t *testing.T) {
+// After two invalid recorded turns, a candidate with a rescue model makes a rescue turn with its
+// own sampling settings, although the recorded candidate had none.
+func TestForkUsesItsOwnRescue(t *testing.T) {
 	tokens := 77
 	voice := &script{outputs: map[string][]string{
 		"a": {nonsense, nonsense, say("respond", `"message":"No."`)}, "big": {say("respond", `"message":"Yes."`)},
@@ -167,8 +166,8 @@ func TestForkGoesOnInItsOwnState(t *testing.T) {
 	require.EqualValues(t, 2, rows.Episodes[0].Violations)
 }
 
-// TestForkRefusesWhoWouldNotHaveComeThere: the candidate has no rescue turn.
-func TestForkRefusesWhoWouldNotHaveComeThere(t *testing.T) {
+// A candidate without a rescue model cannot continue after a recorded rescue turn.
+func TestForkRefusesDivergentCandidates(t *testing.T) {
 	voice := &script{outputs: map[string][]string{
 		"a": {nonsense, nonsense, say("respond", `"message":"No."`)}, "big": {job("7")},
 		"b": {say("respond", `"message":"Yes."`)},
@@ -183,8 +182,8 @@ func TestForkRefusesWhoWouldNotHaveComeThere(t *testing.T) {
 	require.Equal(t, "Yes.", forked(t, o).Episodes[0].Answer, "before it their ways are one")
 }
 
-// TestForkReplaysRefusedRequests: the attempts of a replayed turn are those on the
-// cassette, without their waits, and are on the fork's, too.
+// A replayed turn repeats the recorded attempts without waiting, and the cassette of the fork
+// contains them.
 func TestForkReplaysRefusedRequests(t *testing.T) {
 	onVirtualClock(t, func(t *testing.T) {
 		voice := &script{refuse: 2, outputs: map[string][]string{
@@ -199,8 +198,7 @@ func TestForkReplaysRefusedRequests(t *testing.T) {
 	})
 }
 
-// TestForkRefusesAStaleEpisode: the task has lost the reply that the recorded
-// episode went on with.
+// A fork rejects a stale episode, here one whose task no longer has the reply that it used.
 func TestForkRefusesAStaleEpisode(t *testing.T) {
 	voice := &script{outputs: map[string][]string{"a": {say("clarify", `"message":"Which one?"`), job("7"), say("respond", `"message":"No."`)}}}
 	o := ownFork(t, "", "replies: [Seven.], ", goldens.Candidate{}, goldens.Candidate{}, 1, voice)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -37,7 +39,12 @@ func planFork(r *runner) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := &drive.Past{Planned: source, Turn: f.Turn, Command: r.command(source)}
+	for _, c := range append([]resolvedCandidate{{Candidate: source.Candidate}}, plan.candidates...) {
+		if why := strategy.Of(c.Agent).NoFork; why != "" {
+			return nil, &ConfigError{fmt.Errorf("fork %s: candidate %s: %s", f, c.Name, why)}
+		}
+	}
+	from := &drive.Past{Planned: source, Turn: f.Turn, Answer: f.answer(), Command: r.command(source)}
 	for i := range plan.candidates {
 		if err := joinFork(r, &plan.candidates[i], from, f); err != nil {
 			return nil, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}
@@ -158,6 +165,10 @@ func checkFork(r *runner, next drive.Planned, f Fork) error {
 		return &ConfigError{fmt.Errorf("candidate %s: %w", f.Base(next.Candidate.Name), ended)}
 	case ended != nil:
 		return ended
+	case f.Answer != "" && rows.Episode.Status != string(agent.AwaitingInput):
+		return &ConfigError{fmt.Errorf("the episode ended with status %s, so it awaits no answer; continue it from a turn", rows.Episode.Status)}
+	case f.Answer != "":
+		return nil
 	case n == 1:
 		return &ConfigError{errors.New("the episode has only 1 turn; fork a longer episode")}
 	case f.Turn >= n:
@@ -171,7 +182,7 @@ func forkHeader(p drive.Planned, h *cassette.Header) {
 	if p.Fork == nil {
 		return
 	}
-	h.Fork = Fork{Task: p.Task.ID, Candidate: p.Fork.Candidate.Name, Trial: p.Fork.Trial, Turn: p.Fork.Turn}.String()
+	h.Fork = Fork{Task: p.Task.ID, Candidate: p.Fork.Candidate.Name, Trial: p.Fork.Trial, Turn: p.Fork.Turn, Answer: answerText(p.Fork.Answer)}.String()
 	h.ForkRecorded = p.Fork.Recorded
 	h.Digests[recorder.ForkDigest] = p.Fork.Digest
 }

@@ -38,8 +38,8 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// forkOptions fork the weak candidate's shipped episode of G09, which ends unsolved
-// after three turns, and have the strong one go on.
+// forkOptions returns a fork of the weak candidate's shipped episode of G09, which ends unsolved
+// after three turns. The strong candidate continues it.
 func forkOptions(t *testing.T, mode recorder.Mode, turn int) (harness.Options, *counter) {
 	t.Helper()
 	o := recordOptions(t)
@@ -50,7 +50,7 @@ func forkOptions(t *testing.T, mode recorder.Mode, turn int) (harness.Options, *
 	return o, net
 }
 
-// original replays the episode that is forked.
+// original replays the forked episode.
 func original(t *testing.T, o harness.Options) ledger.EpisodeRows {
 	t.Helper()
 	sel := harness.Selection{Tasks: []string{o.Fork.Task}, Candidates: []string{"weak"}}
@@ -61,14 +61,14 @@ func original(t *testing.T, o harness.Options) ledger.EpisodeRows {
 	return rows
 }
 
-// history is the part of a row that a fork has of the original.
+// history returns the columns that a row of a fork shares with the original.
 func history(turn ledger.Turn) ledger.Turn {
 	turn.RunID, turn.EpisodeID, turn.Candidate, turn.Seed = "", "", "", 0
 	turn.Trial, turn.ActionID, turn.ParentActionID, turn.Cassette = 0, "", "", ""
 	return turn
 }
 
-func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
+func TestForkContinuesARecordedEpisode(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 1)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestForkGoesOnFromARecordedEpisode(t *testing.T) {
 	require.Equal(t, res.Manifest.Fork, read.Fork)
 }
 
-// TestForkKeepsToolCallsOfItsTurns: what came of the last replayed turn is history, too.
+// The results of the last replayed turn are part of the history.
 func TestForkKeepsToolCallsOfItsTurns(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 2)
 	was := original(t, o)
@@ -126,9 +126,8 @@ func TestForkKeepsToolCallsOfItsTurns(t *testing.T) {
 	require.Greater(t, len(rowsOf(t, res).ToolCalls), 2)
 }
 
-// TestRecordedForkReplaysOnItsOwn: without the network and without the cassette it
-// was forked from.
-func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
+// A recorded fork replays without the network and without the original cassette.
+func TestRecordedForkReplaysWithoutItsSource(t *testing.T) {
 	o, net := forkOptions(t, recorder.Record, 1)
 	o.Select.Candidates, o.Trials = []string{"strong", "erratic"}, 2
 	recorded, err := harness.Run(context.Background(), o)
@@ -183,9 +182,9 @@ func TestRecordedForkReplaysOnItsOwn(t *testing.T) {
 	require.Equal(t, 4, unused)
 }
 
-// TestForkedTurnsCostWhatTheyCost: each part has the prices of whom it asked, of its
-// own day: the weak turns were recorded after the prices rose, the strong ones before.
-func TestForkedTurnsCostWhatTheyCost(t *testing.T) {
+// Each part of a fork has the prices of its model on its day: the weak turns were recorded after
+// the prices rose, the strong ones before.
+func TestPricesOfForkedTurns(t *testing.T) {
 	o, _ := forkOptions(t, recorder.Record, 2)
 	old := o.Prices
 	risen, err := price.Parse([]byte(`version: 2026-12-01
@@ -285,8 +284,8 @@ func TestForkRefuses(t *testing.T) {
 	}
 }
 
-// TestMissingForkSaysHowToRecordIt: a fork that was not recorded cannot be replayed.
-func TestMissingForkSaysHowToRecordIt(t *testing.T) {
+// The error about a fork without a cassette has the command that records it.
+func TestMissingForkErrorHasTheCommand(t *testing.T) {
 	o, _ := forkOptions(t, recorder.Replay, 1)
 	o.Trials = 2
 	_, err := harness.Run(context.Background(), o)
@@ -317,7 +316,7 @@ func TestParseFork(t *testing.T) {
 	}
 }
 
-// FuzzParseFork: what is read is written as it was read.
+// FuzzParseFork checks that a parsed fork formats to the same text.
 func FuzzParseFork(f *testing.F) {
 	for _, text := range []string{"G09/weak@3", "G09/weak/2@11", "a/b/1@007", "a/b/c@1", "\n/\x00@1"} {
 		f.Add(text)
@@ -334,8 +333,8 @@ func FuzzParseFork(f *testing.F) {
 	})
 }
 
-// Turns that are replayed ask nobody: no cap counts them.
-func TestForkedTurnsCountForNoCap(t *testing.T) {
+// Caps do not count replayed turns, because these make no requests.
+func TestCapsIgnoreReplayedTurns(t *testing.T) {
 	o, net := forkOptions(t, recorder.Live, 1)
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/all"
 )
 
-// fakeT is a test runner that keeps what it is told.
+// fakeT is a test runner that stores the log.
 type fakeT struct {
 	name   string
 	log    *[]string
@@ -49,9 +49,8 @@ func TestGoldenFailurePrintsCheckAndTranscript(t *testing.T) {
 	require.Contains(t, text, "── end: ")
 }
 
-// The log of a test is read by what runs a CI job: nothing that a model or a suite
-// said is a command there.
-func TestGoldenFailureGivesARunnerNoCommand(t *testing.T) {
+// CI runners interpret commands in logs, so the text of a model or a suite must not be one.
+func TestGoldenFailurePrintsNoRunnerCommand(t *testing.T) {
 	const hostile = "\n::error::owned ##[error]owned ##vso[task.complete]owned \x1b[0K"
 	suite := countsSuite(t)
 	suite.Tasks = slices.Clone(suite.Tasks)

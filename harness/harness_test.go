@@ -32,11 +32,16 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(foreignChild) != "" {
+		actAsForeignChild()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
-// TestCounts is the repository's own golden suite: the scripted tasks prove the
-// harness; the strong simulated model, as recorded over both wires, solves every
-// other one.
+// TestCounts runs the built-in golden suite. The scripted tasks test the harness; the strong
+// simulated model, recorded over both wires, solves all others.
 func TestCounts(t *testing.T) {
 	harness.Test(t, harness.Params{
 		Loaded: countsSuite(t), Providers: all.Factories(),
@@ -57,10 +62,10 @@ func countsSuite(t testing.TB) *goldens.Suite {
 	return &own
 }
 
-// loadedCounts reads the suite once: under the race detector that takes a second.
+// loadedCounts reads the suite once, because that takes a second under the race detector.
 var loadedCounts = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts", counts.Worlds()) })
 
-// countsOptions replay the built-in suite in memory.
+// countsOptions returns a replay of the built-in suite in memory.
 func countsOptions(t testing.TB) harness.Options {
 	t.Helper()
 	prices, err := price.Default()
@@ -93,8 +98,8 @@ func TestReplayIsDeterministic(t *testing.T) {
 	}
 }
 
-// recordOptions record a copy of part of the built-in suite from simulated
-// models over real HTTP on loopback.
+// recordOptions returns a recording of a part of a copy of the built-in suite, from simulated
+// models over HTTP on loopback.
 func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	t.Helper()
 	server, err := sim.Start(context.Background(), "", followers(7))
@@ -103,8 +108,8 @@ func recordOptions(t *testing.T, tasks ...string) harness.Options {
 	return recordOver(t, through(t, server.URL()), tasks...)
 }
 
-// recordOver is recordOptions of requests that go another way.
-func recordOver(t *testing.T, transport func(string) http.RoundTripper, tasks ...string) harness.Options {
+// recordOver returns recordOptions with another transport.
+func recordOver(t testing.TB, transport func(string) http.RoundTripper, tasks ...string) harness.Options {
 	t.Helper()
 	o := countsOptions(t)
 	o.Mode, o.CassetteDir, o.Runs = recorder.Record, t.TempDir(), t.TempDir()
@@ -114,8 +119,8 @@ func recordOver(t *testing.T, transport func(string) http.RoundTripper, tasks ..
 	return o
 }
 
-// inMemory are the simulated models of recordOptions without a socket, which a virtual
-// clock cannot wait for.
+// inMemory returns the simulated models of recordOptions without a socket, because a virtual clock
+// cannot wait for sockets.
 func inMemory(string) http.RoundTripper { return testkit.Handled(sim.Handler(followers(7))) }
 
 // builtinBooks are the playbooks of the built-in suites.
@@ -149,7 +154,7 @@ func through(t *testing.T, url string) func(string) http.RoundTripper {
 	return func(string) http.RoundTripper { return rewrite{transport, url} }
 }
 
-// noSleep waits for nothing.
+// noSleep does not wait.
 func noSleep(context.Context, time.Duration) error { return nil }
 
 // rewrite sends every request to one server.
@@ -184,7 +189,7 @@ func TestReplayReproducesTheRecording(t *testing.T) {
 	require.Positive(t, latency, "latencies are the recorded ones")
 }
 
-// withoutRun clears the two columns in which a recording and its replay differ.
+// withoutRun clears run_id and replayed, in which a recording and its replay differ.
 func withoutRun(rows ledger.Rows) ledger.Rows {
 	for i := range rows.Episodes {
 		rows.Episodes[i].RunID, rows.Episodes[i].Replayed = "", false
@@ -198,9 +203,9 @@ func withoutRun(rows ledger.Rows) ledger.Rows {
 	return rows
 }
 
-// onVirtualClock runs f in a bubble of testing/synctest. What it leaves in pools, such as
-// coders of zstd, has channels that only the bubble can use: two collections empty the pools.
-// The coder of ledgers stays, and so is made outside.
+// onVirtualClock runs f in a bubble of testing/synctest. Values in pools, such as zstd coders,
+// have channels that only the bubble can use, so two garbage collections empty the pools. The
+// coder of ledgers is not in a pool and is therefore created outside of the bubble.
 func onVirtualClock(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	firstLedger.Do(func() {
@@ -216,7 +221,7 @@ func onVirtualClock(t *testing.T, f func(*testing.T)) {
 
 var firstLedger sync.Once
 
-// rowsOf are the rows of a run, from its ledger if it has a folder.
+// rowsOf returns the rows of a run, from its ledger if it has a folder.
 func rowsOf(t testing.TB, res harness.Result) ledger.Rows {
 	t.Helper()
 	if res.Dir == "" {

@@ -24,8 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// TestHTTPToolIsRecordedAndReplayed: a replay of every kind of answer needs no
-// server, no key, and gives the recorded ledger.
+// A replay of every kind of answer needs neither server nor key and has the recorded ledger.
 func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 	tests := map[string]struct {
 		use   string
@@ -75,15 +74,14 @@ func TestHTTPToolIsRecordedAndReplayed(t *testing.T) {
 			o.Mode, o.Cassettes, o.LookupEnv = recorder.Replay, os.DirFS(o.CassetteDir), nil
 			replayed, calls := runOne(t, o)
 			require.Equal(t, []string{tt.want}, calls)
-			require.Equal(t, int32(1), hits.Load(), "a replay asks nobody")
+			require.Equal(t, int32(1), hits.Load(), "a replay makes no request")
 			require.Equal(t, recorded.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
 			require.Equal(t, recorded.Rows.ToolCalls[0].DurationUs, replayed.Rows.ToolCalls[0].DurationUs, "latencies are the recorded ones")
 		})
 	}
 }
 
-// A call that was answered is not made again when the run is resumed: the tool may have
-// done something.
+// A resumed run does not repeat an answered call, because the tool may have side effects.
 func TestHTTPToolIsNotCalledAgainOnResume(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -183,8 +181,8 @@ func TestHTTPToolNeedsItsEnvironment(t *testing.T) {
 	require.NotContains(t, err.Error(), plantedKey)
 }
 
-// Credentials never reach an artefact, whatever the endpoint does with them.
-func TestHTTPToolKeepsSecrets(t *testing.T) {
+// Credentials never reach an artefact, even if the endpoint returns them.
+func TestHTTPToolDoesNotLeakSecrets(t *testing.T) {
 	echo := map[string]func(w http.ResponseWriter, key string){
 		"plain": func(w http.ResponseWriter, key string) { _, _ = fmt.Fprintf(w, `{"you sent": %q}`, key) },
 		"base64": func(w http.ResponseWriter, key string) {
@@ -234,7 +232,7 @@ func TestHTTPToolKeepsSecrets(t *testing.T) {
 	}
 }
 
-// The bound of an answer holds for a cassette somebody else made, too.
+// The bound of an answer also applies to cassettes from elsewhere.
 func TestHTTPToolBoundsTheCassette(t *testing.T) {
 	address := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `"`+strings.Repeat("x", 100)+`"`)
@@ -251,7 +249,7 @@ func TestHTTPToolBoundsTheCassette(t *testing.T) {
 	require.Equal(t, []string{"error E_TOO_LARGE"}, calls)
 }
 
-// An HTTP tool that is replaced by a Go function needs neither cassette nor key.
+// An HTTP tool that a Go function replaces needs neither cassette nor key.
 func TestGoFunctionReplacesHTTP(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "    http: {url: 'http://127.0.0.1:1/', headers: {X-Api-Key: {env: NONE}}}", ""))
 	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {

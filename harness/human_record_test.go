@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// What a human said while a model was recorded, put into the task, makes the
-// replay of that cassette give the recorded ledger.
+// If the replies of a human during a recording are copied into the task, the replay of the cassette
+// has the recorded ledger.
 func TestReplayWithTheHumansReplies(t *testing.T) {
 	o := recordOptions(t, "G16")
 	o.Select.Candidates = []string{"strong"}

@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/rerun"
 )
 
-// What a person said is in the run folder as soon as the episode has ended, stays
-// there when the run is resumed, and goes along when it is merged or rescored.
+// The replies of a person are in the run folder when the episode has ended. They stay there when the
+// run is resumed, and are copied when it is merged or rescored.
 func TestAnswersStayWithTheRun(t *testing.T) {
 	o := recordOptions(t, "G16", "G18")
 	o.Select.Candidates, o.Runs, o.Concurrency = []string{"strong", "weak"}, t.TempDir(), 1

@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// asks is a suite whose task asks a question and then calls a tool that writes.
+// asks returns a suite whose task asks a question and then calls a tool that writes.
 func asks(t *testing.T, more string) *goldens.Suite {
 	t.Helper()
 	s := toolSuite(t, "    write: true", "    budgets: {max_steps: 5, max_seconds: 3}\n"+more)
@@ -27,7 +27,7 @@ func asks(t *testing.T, more string) *goldens.Suite {
 	return s
 }
 
-// human answers like a script, and keeps what it was asked.
+// human answers with prepared replies and stores the questions.
 type human struct {
 	asked   []string
 	answers []episode.Answer
@@ -43,8 +43,8 @@ func (h *human) answer(_ context.Context, q episode.Question) (episode.Answer, b
 	return a, true
 }
 
-// A question pauses the episode and the same run continues with its counters;
-// waiting takes none of its time. That holds for every source of answers.
+// A question pauses the episode, which then continues with its counters. Waiting does not count
+// towards its time budget. This applies to every source of answers.
 func TestHumanSources(t *testing.T) {
 	sources := map[string]func(o *Options){
 		"scripted": func(o *Options) {},
@@ -83,7 +83,7 @@ func TestHumanAnswersAreKept(t *testing.T) {
 	require.Equal(t, "# What the human said. Copy replies and approvals into the tasks, and a replay\n# reproduces this run.\n"+
 		"- task: T\n  candidate: scripted\n  trial: 1\n  replies:\n    - 'Seven: #7'\n  approvals: [approve]\n", text[:strings.Index(text, "# seal: sha256:")])
 
-	// The replay asks the task, never the human.
+	// The replay uses the task's replies and does not ask the human.
 	o.Mode, h.asked = recorder.Replay, nil
 	o.Suite.Tasks[0].Replies, o.Suite.Tasks[0].Approvals = res.Answers[0].Replies, res.Answers[0].Approvals
 	replayed, calls := runOne(t, o)
@@ -93,7 +93,7 @@ func TestHumanAnswersAreKept(t *testing.T) {
 	require.Equal(t, res.Manifest.LedgerDigest, replayed.Manifest.LedgerDigest)
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestQuestionWithoutAReply(t *testing.T) {
 	for name, a := range map[string][]episode.Answer{"no answer": nil, "blank": {{Text: " \n"}}} {
 		o := ownOptions(t, asks(t, "    replies: [unused]\n"))
 		o.Human, o.Runs = (&human{answers: a}).answer, t.TempDir()
@@ -131,8 +131,8 @@ func TestHumanMayStopTheRun(t *testing.T) {
 	require.True(t, res.Interrupted)
 }
 
-// A credential typed as an answer is kept nowhere.
-func TestAnswersKeepNoSecret(t *testing.T) {
+// A credential in an answer is not stored anywhere.
+func TestAnswersStoreNoSecret(t *testing.T) {
 	s := toolSuite(t, "    write: true\n    http: {url: 'http://127.0.0.1:1/', headers: {X-Api-Key: {env: JOB_KEY}}}", "    replies: [unused]\n")
 	s.Tasks[0].Script[0].Text = strings.Replace(s.Tasks[0].Script[1].Text, `"type":"respond"`, `"type":"clarify"`, 1)
 	o := ownOptions(t, s)
@@ -194,8 +194,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// What was declined is not answered from the dedupe gate later: the human may
-// have changed their mind.
+// The dedupe gate does not answer a call that was declined before, because the human may decide
+// differently.
 func TestDeclinedCallsAreNotCached(t *testing.T) {
 	s := toolSuite(t, "    write: true\n    repeatable: true", "    approvals: [deny, approve]\n")
 	s.Tasks[0].Script = append(s.Tasks[0].Script[:1:1], s.Tasks[0].Script...)

@@ -21,14 +21,14 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// socketless gives every request the same answer, without a socket.
+// socketless gives every request the same reply, without a socket.
 type socketless struct{}
 
 func (socketless) RoundTrip(req *http.Request) (*http.Response, error) {
 	return testkit.Reply(req, http.StatusOK, `{"choices":[{"message":{"content":"no"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`), nil
 }
 
-// openFiles counts the descriptors of this process.
+// openFiles returns the number of file descriptors of this process.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -38,8 +38,7 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
-// Many runs, of whatever kind and however they end, leave no goroutine and no
-// open file behind.
+// Runs of every kind and end leave no goroutine and no open file.
 func TestRunsLeakNothing(t *testing.T) {
 	replay := countsOptions(t)
 	replay.Select.Tasks = []string{"G01", "G02"}
@@ -109,13 +108,13 @@ func TestRunsLeakNothing(t *testing.T) {
 	}
 }
 
-// full puts a full disk behind a file of a run from the n-th request on.
+// full makes the writes to a file of a run fail from the n-th request on, as on a full disk.
 type full struct {
 	socketless
 	t    *testing.T
 	file string
 	left atomic.Int32
-	// late are the requests sent once the disk is full.
+	// late counts the requests after that.
 	isFull atomic.Bool
 	late   atomic.Int32
 }
@@ -144,8 +143,8 @@ func (f *full) RoundTrip(req *http.Request) (*http.Response, error) {
 	return f.socketless.RoundTrip(req)
 }
 
-// Without its record of spending a run sends nothing more. What it has stays, the
-// error says what failed and how to go on, and the run then ends as it should.
+// A run that cannot write its spend log sends no further requests. Its results stay, the error says
+// what failed and how to continue, and the resumed run completes.
 func TestFilesThatFailMidway(t *testing.T) {
 	for file, want := range map[string]string{
 		"journal/spend.log": "spend.log", "journal/episodes.log": "episodes.log", "limits.jsonl": "",

@@ -26,10 +26,10 @@ func (h inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, req.Context().Err()
 }
 
-// A run of 20 requests against a provider that has one a second, and three at first,
-// takes hardly longer than that allows, and none of them fails: whether the limit
-// holds three or a minute's worth that has been used. The clock is virtual.
-func TestARunIsAsFastAsTheLimit(t *testing.T) {
+// A run of 20 requests against a limit of one per second with a burst of three takes hardly longer
+// than the limit requires, and none of them fails. The same is true of a limit with a used burst
+// of a minute. The clock is virtual.
+func TestRunIsAsFastAsTheLimit(t *testing.T) {
 	for provider, path := range map[string]string{
 		"sim-openai": "/v1/chat/completions", "sim-responses": "/v1/responses", "sim-anthropic": "/v1/messages",
 	} {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -31,7 +30,7 @@ func (r *runner) manifest() manifest.Manifest {
 			continue
 		}
 		if r.Fork == nil {
-			m.NotSelected += r.Trials*tasksFor(r.Suite, c.Provider) - c.planned
+			m.NotSelected += r.Trials*tasksFor(r.Suite, c.Candidate) - c.planned
 		}
 		inAll := c.planned
 		if m.Shard == "" {
@@ -40,7 +39,7 @@ func (r *runner) manifest() manifest.Manifest {
 		m.Candidates = append(m.Candidates, manifest.Candidate{
 			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
 			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: drive.Simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
-			Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
+			Incapable: incapable(r, c.Candidate), Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
 		})
 		m.Simulated = m.Simulated || drive.Simulated(c.Provider)
 	}
@@ -52,11 +51,19 @@ func (r *runner) manifest() manifest.Manifest {
 	return r.cleanManifest(m)
 }
 
-// tasksFor is the number of tasks of the suite that run with the candidates of a provider.
-func tasksFor(s *goldens.Suite, provider string) int {
+// incapable is the number of planned tasks that a candidate's strategy cannot run.
+func incapable(r *runner, c goldens.Candidate) (n int) {
+	for _, t := range r.plan.tasks {
+		n += drive.Count(t.planned && !t.Scripted && lacksMessages(c, t.Task))
+	}
+	return n
+}
+
+// tasksFor is the number of tasks of the suite that run with a candidate.
+func tasksFor(s *goldens.Suite, c goldens.Candidate) int {
 	n := 0
 	for _, t := range s.Tasks {
-		n += drive.Count(t.Scripted == (provider == episode.ScriptedCandidate))
+		n += drive.Count(takes(c, t))
 	}
 	return n
 }

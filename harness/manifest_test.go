@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 )
 
-// A run says of each part of a task what it was.
+// The manifest has a digest of each part of a task.
 func TestManifestTaskHasItsParts(t *testing.T) {
 	task := goldens.Task{ID: "A", Title: "T", Request: "How many?"}
 	s := &goldens.Suite{Name: "s", Tasks: []goldens.Task{task}}

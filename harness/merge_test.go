@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/rerun"
 )
 
-// shards runs every shard of o in a runs folder of its own.
+// shards runs every shard of o in a separate runs folder.
 func shards(t *testing.T, o harness.Options, n int) []string {
 	t.Helper()
 	var dirs []string
@@ -97,7 +97,7 @@ func TestMergeOfMissingShardsIsPartial(t *testing.T) {
 	require.ErrorContains(t, err, "merged from shards; resume the incomplete shards")
 }
 
-// A shard that was killed has no ledger. What the others have is merged, and never
+// A killed shard has no ledger. The merged run has the episodes of the other shards and never
 // passes.
 func TestMergeOfAShardThatHasNotEnded(t *testing.T) {
 	o := countsOptions(t)

@@ -28,7 +28,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// An observer is told what a model says, in a replay, too.
+// An observer receives the text of a model, also in a replay.
 func ExampleOptions_observe() {
 	suite, err := load.Suite(counts.FS, "builtin:counts", counts.Worlds())
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *watcher) observe(e episode.StreamEvent) {
 	w.events[name] = append(w.events[name], e)
 }
 
-// texts are what the turns of an episode said, and in how many pieces.
+// texts returns the texts of the turns of an episode and the number of their pieces.
 func (w *watcher) texts(t *testing.T, id string) (texts []string, pieces int) {
 	t.Helper()
 	open := false
@@ -113,9 +113,8 @@ func (w *watcher) texts(t *testing.T, id string) (texts []string, pieces int) {
 	return texts, pieces
 }
 
-// Whether a candidate streams or not, is recorded or replayed: an observer hears what
-// the models say.
-func TestObserverHearsEveryText(t *testing.T) {
+// An observer receives all texts of the models, streamed or not, recorded or replayed.
+func TestObserverReceivesEveryText(t *testing.T) {
 	o := recordOptions(t, "G01", "G39")
 	o.Candidates = []goldens.Candidate{
 		{Name: "whole", Provider: "sim-openai", Model: "sim-strong"},
@@ -157,7 +156,7 @@ func TestObserverHearsEveryText(t *testing.T) {
 	}
 }
 
-// caller is a model that speaks, thinks and calls tools; then it fails.
+// caller is a model whose turn has text, reasoning and tool calls, and that then fails.
 type caller struct {
 	mu sync.Mutex
 	n  int
@@ -205,7 +204,7 @@ func judged(ev agent.Event) *agent.Judgement {
 	return nil
 }
 
-func TestObserverHearsCallsAndFailures(t *testing.T) {
+func TestObserverReceivesCallsAndFailures(t *testing.T) {
 	o := talkOptions(t, &echoModel{})
 	o.Mode, o.Runs, o.Trials = recorder.Live, "", 1
 	o.Select.Tasks = []string{"S1"}

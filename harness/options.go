@@ -85,12 +85,18 @@ type Recording struct {
 	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
 	// Run fails with ErrAllFresh when all are.
 	Stale bool
+	// WithAgent runs external agents in a replay, against their recordings; without it a
+	// replay needs no agent.
+	WithAgent bool
 	// ReplaySpeed scales the timing of a replay: 1 is the recorded speed, 2 twice as fast; 0
 	// does not wait. The rows are the same at any speed.
 	ReplaySpeed float64
 	// RecordCommand returns the shell command that records an episode; an empty task and
 	// candidate mean all of them. nil means a cupel command.
 	RecordCommand func(task, candidate string, trial int) string
+	// RecordFlags follow `cupel run` in the default RecordCommand, such as the --config that
+	// names the candidates.
+	RecordFlags string
 }
 
 // RunFolder configures what cupel writes to disk besides cassettes.
@@ -234,6 +240,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Stale && o.Mode != recorder.Record {
 		errs = append(errs, errors.New("stale cassettes can be recorded again only in record mode; use record mode"))
 	}
+	if o.WithAgent && o.Mode != recorder.Replay {
+		errs = append(errs, fmt.Errorf("external agents always run in mode %s; leave with-agent out", o.Mode))
+	}
 	if s := o.ReplaySpeed; s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
 		errs = append(errs, fmt.Errorf("replay speed %v: must be 0 (at once) or more; 1 is the recorded pace", s))
 	} else if s > 0 && o.Mode != recorder.Replay {
@@ -274,7 +283,7 @@ func (o Options) policy() policy.Policy {
 
 // recordCommand is the default of RecordCommand.
 func (o Options) recordCommand(task, candidate string, trial int) string {
-	cmd := "cupel run --mode record --suite " + filepath.ToSlash(o.Suite.Path)
+	cmd := "cupel run" + o.RecordFlags + " --mode record --suite " + filepath.ToSlash(o.Suite.Path)
 	if task == "" && o.Decide != nil {
 		return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// known answers, at once, what was recorded as the answer to the same request.
+// known immediately answers a request with its recorded reply.
 type known struct {
 	replies map[string]*cassette.Interaction // by address and body
 	sent    atomic.Int64
@@ -49,11 +49,10 @@ func (k *known) RoundTrip(r *http.Request) (*http.Response, error) {
 	return testkit.Reply(r, x.Code, x.Response.Body), nil
 }
 
-// BenchmarkLiveOverhead runs 1,000 episodes live, with a provider that answers at
-// once, and admission: "rows" in memory; "folder" with journal, every episode
-// synced, spend log and ledger; "capped" with caps and limits as well. Times are
-// those of a turn. The floor is BenchmarkLiveFloor, the same requests by a bare
-// client.
+// BenchmarkLiveOverhead runs 1,000 live episodes with admission and a provider that answers
+// immediately: "rows" in memory; "folder" with a synced journal, spend log and ledger; "capped"
+// also with caps and limits. Times are per turn. The lower bound is BenchmarkLiveFloor, the same
+// requests from a bare client.
 func BenchmarkLiveOverhead(b *testing.B) {
 	for _, kind := range []string{"rows", "folder", "capped"} {
 		for _, concurrency := range []int{1, 16, 64} {
@@ -91,7 +90,7 @@ func BenchmarkLiveOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkLiveFloor sends as many requests, and reads the replies.
+// BenchmarkLiveFloor sends the same requests and reads the replies.
 func BenchmarkLiveFloor(b *testing.B) {
 	list := exchangesOf(b)
 	for _, concurrency := range []int{1, 16, 64} {
@@ -126,14 +125,14 @@ func BenchmarkLiveFloor(b *testing.B) {
 	}
 }
 
-// perTurn reports the fastest round and what all rounds took of the processors.
+// perTurn reports the time of the fastest round and the processor time of all rounds.
 func perTurn(b *testing.B, best, cpu time.Duration, turns, rounds int) {
 	b.ReportMetric(float64(best.Nanoseconds())/1e3/float64(turns), "µs/turn")
 	b.ReportMetric(float64(cpu.Nanoseconds())/1e3/float64(turns*rounds), "µs-CPU/turn")
 }
 
-// What the benchmark measures is whole: every request is answered as recorded, and
-// an episode takes as many as its replay.
+// The measured episodes are complete: every request has its recorded reply, and an episode makes
+// as many requests as its replay.
 func TestKnownAnswers(t *testing.T) {
 	o := trialsOptions(t, perTrial)
 	replayed, err := harness.Run(context.Background(), o)

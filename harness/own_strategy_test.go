@@ -20,8 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// voteOptions record two tasks by strategy vote, of which the second asks for something
-// the voters disagree on.
+// voteOptions returns a recording of two tasks with strategy vote. The answers to the second one
+// differ.
 func voteOptions(t *testing.T) harness.Options {
 	t.Helper()
 	w := newRandomFaults(3)
@@ -41,8 +41,8 @@ func voteOptions(t *testing.T) harness.Options {
 	return o
 }
 
-// What cupel does with a run it does with one of a strategy of one's own.
-func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
+// A run with a custom strategy has all functions of other runs.
+func TestCustomStrategy(t *testing.T) {
 	o := voteOptions(t)
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
 		o := o
 		o.Strategies = map[string]agent.Strategy{"veto": {New: newVote}}
 		_, err := harness.Run(context.Background(), o)
-		require.ErrorContains(t, err, `candidate blow: agent: unknown strategy "vote"; known: contract, plan, tools, veto`)
+		require.ErrorContains(t, err, `candidate blow: agent: unknown strategy "vote"; known: contract, external, orchestrator, plan, tools, veto`)
 		_, err = rerun.Verify(context.Background(), o, recorded.Dir)
 		require.ErrorContains(t, err, `unknown strategy "vote"`)
 	})
@@ -99,15 +99,14 @@ func TestOwnStrategyIsOneLikeAnyOther(t *testing.T) {
 	})
 }
 
-// otherWords is vote with another prompt.
+// otherWords returns vote with another prompt.
 func otherWords(p agent.Params) (agent.Machine, error) {
 	p.Request = "Please: " + p.Request
 	return newVote(p)
 }
 
-// A cassette of one's own strategy is stale when what it first says has changed, and
-// when the strategy has another name; not when only the request of the task has.
-func TestOwnStrategyCassettesAreFreshOrStale(t *testing.T) {
+// A cassette of a custom strategy is stale if the strategy's first prompt or its name changed.
+func TestCustomStrategyCassettesAreFreshOrStale(t *testing.T) {
 	o := voteOptions(t)
 	_, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -136,8 +135,8 @@ func TestOwnStrategyCassettesAreFreshOrStale(t *testing.T) {
 	}))
 }
 
-// A name of one's own comes before a built-in one.
-func TestOwnStrategyReplacesABuiltInOne(t *testing.T) {
+// A custom strategy replaces a built-in one of the same name.
+func TestCustomStrategyReplacesABuiltInOne(t *testing.T) {
 	o := voteOptions(t)
 	o.Strategies, o.Candidates[0].Agent = map[string]agent.Strategy{"contract": {New: newVote}}, "contract"
 	recorded, err := harness.Run(context.Background(), o)

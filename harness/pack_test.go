@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// packCounts packs the cassettes of the built-in suite into a folder.
+// packCounts packs the cassettes of the built-in suite in a folder.
 func packCounts(t testing.TB, dir string) {
 	t.Helper()
 	files, err := fs.Sub(counts.FS, "cassettes")
@@ -37,8 +37,7 @@ func countsPack(t testing.TB) *cassette.Pack {
 	return pack
 }
 
-// packedSuite is the built-in suite in a folder, with a pack in place of its
-// cassettes.
+// packedSuite copies the built-in suite to a folder, with a pack instead of its cassettes.
 func packedSuite(t testing.TB) *goldens.Suite {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +49,7 @@ func packedSuite(t testing.TB) *goldens.Suite {
 	return s
 }
 
-// A pack replays to the same run: its id, its rows and its files.
+// The replay of a pack has the same id, rows and files.
 func TestPackGivesTheSameRun(t *testing.T) {
 	o := countsOptions(t)
 	o.Runs = t.TempDir()
@@ -73,7 +72,7 @@ func TestPackGivesTheSameRun(t *testing.T) {
 	}
 }
 
-func TestPackMissesAreToldLikeCassettes(t *testing.T) {
+func TestMissingCassetteInAPack(t *testing.T) {
 	o := countsOptions(t)
 	o.Candidates = append(o.Suite.Candidates[:0:0], o.Suite.Candidates[0])
 	o.Candidates[0].Name, o.Select.Tasks, o.CassetteDir = "newcomer", []string{"G03"}, t.TempDir()

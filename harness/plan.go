@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -141,7 +142,7 @@ func makePlan(o Options) (*plan, error) {
 	for i, t := range p.tasks {
 		before := len(p.cells)
 		for j, c := range p.candidates {
-			if t.Scripted != (c.Provider == episode.ScriptedCandidate) {
+			if !takes(c.Candidate, t.Task) {
 				continue
 			}
 			for trial := 1; trial <= o.Trials; trial++ {
@@ -168,6 +169,18 @@ func makePlan(o Options) (*plan, error) {
 	}
 	p.sort()
 	return p, nil
+}
+
+// takes reports whether a candidate runs a task: scripted tasks have their own, and further
+// messages need a strategy that takes them.
+func takes(c goldens.Candidate, t goldens.Task) bool {
+	return t.Scripted == (c.Provider == episode.ScriptedCandidate) && (t.Scripted || !lacksMessages(c, t))
+}
+
+// lacksMessages reports whether a task has messages for which a candidate's strategy has no
+// thread: such a pair is left out of runs.
+func lacksMessages(c goldens.Candidate, t goldens.Task) bool {
+	return len(t.Messages) > 0 && slices.Contains(strategy.Of(c.Agent).Cannot, strategy.CanThread)
 }
 
 // selected resolves the tasks and candidates of the selection.

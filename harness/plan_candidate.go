@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/external"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/policy"
@@ -29,6 +30,7 @@ type resolvedCandidate struct {
 	settings policy.Resolved
 	fork     *drive.Past // the recorded past of its episodes; nil unless they are forks
 	planned  int         // episodes in all shards
+	foreign  *external.Upstream
 }
 
 func withCandidateDefaults(c goldens.Candidate) goldens.Candidate {
@@ -68,6 +70,10 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)
 	}
 	r.settings = settings
+	if c.Agent == strategy.External {
+		r.foreign, err = external.NewUpstream(c, o.Providers, o.Key, o.LookupEnv, o.Mode != recorder.Replay, o.WithAgent)
+		return r, err
+	}
 	if r.Model == "" {
 		r.Model = settings.Model
 	}
@@ -111,13 +117,13 @@ func agentParams(c goldens.Candidate) agent.Params {
 		Profile: c.Profile, Mode: c.Mode, Compress: c.Compress,
 		Rescue: c.Rescue != "", RescueOnContradiction: c.RescueOnContradiction,
 		System: c.System, Fallback: c.Fallback != "", MaxIterations: c.MaxIterations, FinalRetries: c.FinalRetries,
-		Batch: c.Batch, Plan: c.Plan,
+		Batch: c.Batch, Plan: c.Plan, Orchestrator: c.Orchestrator,
 	}
 }
 
 // give adds the parameters of a task.
 func give(p *agent.Params, t goldens.Task) {
-	p.Request, p.Constraints, p.AnswerSchema, p.Each = t.Request, t.Constraints, t.AnswerSchema, t.Each
+	p.Request, p.Constraints, p.AnswerSchema, p.Each, p.Thread = t.Request, t.Constraints, t.AnswerSchema, t.Each, len(t.Messages) > 0
 	p.Inputs = slices.Clone(t.Inputs)
 	for _, img := range t.Images {
 		p.Images = append(p.Images, providers.Image{MediaType: img.MediaType, Data: img.Data})

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/external"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -70,6 +72,9 @@ func checkEpisode(o Options, p drive.Planned) error {
 	if p.Candidate.Provider == episode.ScriptedCandidate {
 		return nil
 	}
+	if p.Candidate.Agent == strategy.External {
+		return checkForeign(o, p)
+	}
 	cap, tokens := capsOn(o, p.Candidate.Provider)
 	if tokens && p.Params.MaxTokens == 0 {
 		return fmt.Errorf("candidate %s: a spending cap needs max_tokens to compute the worst case; set it on the candidate or in the policy", p.Candidate.Name)
@@ -90,6 +95,20 @@ func checkEpisode(o Options, p drive.Planned) error {
 		}
 	}
 	return nil
+}
+
+// checkForeign is checkEpisode of an external agent.
+func checkForeign(o Options, p drive.Planned) error {
+	return external.CheckCaps(p.Candidate, func(provider string) (string, bool) {
+		money, tokens := capsOn(o, provider)
+		if p.Params.Budgets.MaxCostNanoUSD > 0 {
+			money = "tasks cap its cost by max_cost_usd"
+		}
+		return money, tokens
+	}, func(provider, model string) bool {
+		_, ok := o.Prices.Lookup(provider, model, planDay(o))
+		return ok
+	})
 }
 
 // capsOn returns a description of the cost cap of a provider, empty without one, and

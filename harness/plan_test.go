@@ -20,8 +20,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// model is a wire without a network: it gives outputs in order, each of 100 tokens
-// in and 10 out, and fails with the step's error where there is one.
+// model is a provider without a network. It returns outputs in order, each with 100 input and 10
+// output tokens, or the error of the step.
 type model struct {
 	outputs []string
 	calls   []providers.Call
@@ -49,7 +49,7 @@ tasks:
   - {id: A, request: "How is job 7?", FAULTS, expect: {status: answered}}
 `
 
-// smallOptions run one task live with a model of the test's own.
+// smallOptions returns a live run of one task with the test's model.
 func smallOptions(t *testing.T, budgets, faults string, c goldens.Candidate, outputs ...string) (harness.Options, *model) {
 	t.Helper()
 	text := strings.NewReplacer("BUDGETS", budgets, "FAULTS", faults, "RUNNING", strings.Repeat("running ", 100)).Replace(smallSuite)
@@ -153,8 +153,8 @@ func TestModeReachesTheWire(t *testing.T) {
 	require.Contains(t, m.calls[0].System, `"enum":["get_job_status"]`)
 }
 
-// TestDurationSpikeIsARow: the sixth poll takes 9 s where the others took 100 ms.
-func TestDurationSpikeIsARow(t *testing.T) {
+// The ledger marks a call that takes 9 s after five calls of 100 ms.
+func TestLedgerHasDurationSpikes(t *testing.T) {
 	o, _ := smallOptions(t, "budgets: {max_steps: 20, max_tool_calls: 20, max_seconds: 600}", "faults: [{tool: get_job_status, kind: latency, on_calls: [6], after: 9s}]",
 		goldens.Candidate{Model: "m"}, repeat(7, poll, answer)...)
 	o.Suite.Tasks[0].Expect[0].Signals = map[string]string{"duration_spikes": "1"}
@@ -169,9 +169,8 @@ func TestDurationSpikeIsARow(t *testing.T) {
 	require.True(t, rows.Episodes[0].Solved, "%v", rows.Episodes[0].Checks)
 }
 
-// TestCompressIsNoStep: the summary is a row of its own role and nothing else
-// takes it for a turn.
-func TestCompressIsNoStep(t *testing.T) {
+// A summary of the log has a row with a separate role and does not count as a step.
+func TestCompressIsNotAStep(t *testing.T) {
 	const summary = "GOAL\ng\nCONSTRAINTS\nnone\nPLAN\n1. poll\nPROGRESS\n- polled\nOBSERVATIONS\n- it runs\nOPEN_QUESTIONS\nnone\nRISKS\nnone"
 	o, m := smallOptions(t, "budgets: {max_steps: 20, max_tool_calls: 20}", "title: x", goldens.Candidate{Model: "m", Compress: true}, repeat(4, poll, summary, answer)...)
 	rows := run(t, o)

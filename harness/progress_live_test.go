@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 )
 
-// What is told along the way agrees with the result, also of a provider that
-// refuses half of everything.
+// The reported progress agrees with the result, also with a provider that refuses half of the
+// requests.
 func TestLiveProgress(t *testing.T) {
 	o := liveOptions(t, "strong")
 	network := &half{next: o.Transport(""), rng: rand.New(rand.NewPCG(1, 2))}

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// endedRows are those of an episode with so many attempts in each of its turns.
+// endedRows returns the rows of an episode with these attempts per turn.
 func endedRows(e ledger.Episode, attempts ...int32) ledger.EpisodeRows {
 	rows := ledger.EpisodeRows{Episode: e}
 	for _, n := range attempts {
@@ -48,8 +48,8 @@ func testBoard(mode recorder.Mode, watch func(Progress)) *runState {
 	return newRunState(r, &store{dir: "runs/R"})
 }
 
-// Between episodes a live run tells of every second and every change of a limit;
-// what is left when it ends is told then.
+// Between episodes a live run reports every second and every change of a limit. It reports the
+// remaining changes at its end.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Admission waits for nobody who watches.
+// Admission does not wait for observers.
 func TestWatchersFallBehind(t *testing.T) {
 	updates := 0
 	b := testBoard(recorder.Record, func(p Progress) {
@@ -94,8 +94,8 @@ func TestWatchersFallBehind(t *testing.T) {
 	(&runner{}).onLimitChange(admission.Change{}) // nobody watches
 }
 
-// A replay has no limits, and no seconds of its own.
-func TestReplayTellsOfItsBeginning(t *testing.T) {
+// A replay reports only its start, because it has no limits and takes no time.
+func TestReplayReportsItsStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		updates := 0
 		stop := testBoard(recorder.Replay, func(Progress) { updates++ }).watch()
@@ -116,8 +116,8 @@ func TestStateNamesTheCap(t *testing.T) {
 	require.Equal(t, []admission.LaneState{{Lane: 1, Limit: 8}}, b.state().Admission.Providers[0].Lanes)
 }
 
-// BenchmarkProgress is what a run's progress costs an episode of five turns. The
-// floor is copying the state twice, for the board and for who watches.
+// BenchmarkProgress measures the cost of progress per episode of five turns. The lower bound is
+// copying the state twice, once for the run and once for the observer.
 func BenchmarkProgress(b *testing.B) {
 	rows := endedRows(ledger.Episode{Solved: true, CostNanoUSD: new(int64(7))}, 1, 1, 2, 1, 1)
 	for name, mode := range map[string]recorder.Mode{"replay": recorder.Replay, "live": recorder.Live} {

@@ -18,8 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// An interrupted replay that is repeated can be resumed at every moment: its plan is
-// replaced in one step.
+// A repeated replay can be resumed at every moment, because its plan is replaced atomically.
 func TestRepeatedReplayCanAlwaysBeResumed(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates, o.Runs = []string{"strong"}, t.TempDir()
@@ -48,8 +47,7 @@ func TestRepeatedReplayCanAlwaysBeResumed(t *testing.T) {
 	reader.Wait()
 }
 
-// While a replay is repeated, its readers meet a complete run at every moment, and what
-// they have opened stays as it is.
+// While a replay is repeated, readers always see a complete run, and opened files do not change.
 func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates, o.Runs = []string{"strong"}, t.TempDir()
@@ -90,7 +88,7 @@ func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
 	require.Empty(t, temporary(t, first.Dir))
 }
 
-// readWhole reads a complete run in every way.
+// readWhole reads a complete run with every reader.
 func readWhole(dir string) error {
 	m, episodes, err := harness.ReadRun(dir)
 	if err != nil {
@@ -123,8 +121,7 @@ func temporary(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A repeated replay that is killed, and what it leaves, takes nothing from the run; the
-// next one removes it.
+// A killed repetition does not damage the run, and the next one removes its files.
 func TestRepeatedReplayThatIsKilled(t *testing.T) {
 	o := countsOptions(t)
 	o.Select.Candidates, o.Select.Tasks, o.Runs = []string{"strong"}, []string{"G0*"}, t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 )
 
-// shuffled is a folder of cassettes that gives every trial the first one's and
-// takes its time at random, so that episodes overtake each other.
+// shuffled is a folder of cassettes that returns the first trial's cassette for every trial after
+// a random delay, so that episodes end in a random order.
 type shuffled struct {
 	fs.FS
 	mu  sync.Mutex
@@ -32,9 +32,8 @@ func (s *shuffled) Open(name string) (fs.File, error) {
 	return s.FS.Open(path.Join(path.Dir(name), "1.yaml"))
 }
 
-// TestShuffledReplaysWriteOneLedger replays 50 tasks × 5 trials with 64
-// goroutines, each time in another order, and compares the bytes of every file
-// with those of one goroutine.
+// TestShuffledReplaysWriteOneLedger replays 50 tasks × 5 trials with 64 goroutines, each time in
+// another order, and compares every file with that of one goroutine.
 func TestShuffledReplaysWriteOneLedger(t *testing.T) {
 	o := countsOptions(t)
 	o.Trials, o.Select.Candidates = 5, []string{"strong"}

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// A replay at a pace takes the recorded time divided by the speed, and writes
-// the same rows as one that does not wait.
+// A replay with a speed takes the recorded time divided by the speed, and writes the same rows as
+// one without delays.
 func TestReplaySpeed(t *testing.T) {
 	o := countsOptions(t)
 	o.Select = harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}

@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// episodesOf are the episodes of a run in memory, each with its rows.
+// episodesOf returns the episodes of a run in memory, each with its rows.
 func episodesOf(rows ledger.Rows) (list []ledger.EpisodeRows) {
 	for _, e := range rows.Episodes {
 		one := ledger.EpisodeRows{Episode: e}
@@ -38,8 +38,8 @@ func episodesOf(rows ledger.Rows) (list []ledger.EpisodeRows) {
 	return list
 }
 
-// Whatever the run, an episode goes again as Replay has it go.
-func TestReplayerShowsWhatReplayShows(t *testing.T) {
+// A Replayer executes an episode of any kind of run like a replay.
+func TestReplayerEqualsReplay(t *testing.T) {
 	forked, _ := forkOptions(t, recorder.Record, 1)
 	res, err := harness.Run(context.Background(), forked)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func transcript(t *testing.T, traces []episode.Trace) string {
 	return b.String()
 }
 
-// What is not as the ledger has it is not shown, and it is said why.
+// A Replayer returns the reason instead of an episode that differs from the ledger.
 func TestReplayerRefuses(t *testing.T) {
 	o := recordOptions(t, "G01", "G09")
 	o.Select.Candidates = []string{"strong"}
@@ -179,8 +179,8 @@ func TestReplayerRefuses(t *testing.T) {
 	})
 }
 
-// A run says of its episodes what a Replayer finds.
-func TestRunTellsWhatHappens(t *testing.T) {
+// The traces of a run equal those of a Replayer.
+func TestTracesOfARun(t *testing.T) {
 	o := countsOptions(t)
 	o.Select, o.Concurrency = harness.Selection{Tasks: []string{"G0*"}, Candidates: []string{"weak"}}, 8
 	var mu sync.Mutex
@@ -204,8 +204,8 @@ func TestRunTellsWhatHappens(t *testing.T) {
 	}
 }
 
-// BenchmarkReplayer shows every episode of the built-in suite, one after the other,
-// and compares its rows. The floor is BenchmarkReplay, rows, on one processor.
+// BenchmarkReplayer executes every episode of the built-in suite, one after the other, and compares
+// its rows. The lower bound is BenchmarkReplay, rows, on one processor.
 func BenchmarkReplayer(b *testing.B) {
 	o := countsOptions(b)
 	res, err := harness.Run(context.Background(), o)

@@ -28,7 +28,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// paid counts the requests that a network answered, by what tells them apart.
+// paid counts the answered requests by their identity.
 type paid struct {
 	next http.RoundTripper
 	key  func(req *http.Request, body string) string
@@ -67,7 +67,7 @@ func (p *paid) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// journals are the texts of what the journals in a folder hold, joined.
+// journals returns the joined texts of the journals in a folder.
 func journals(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
@@ -82,7 +82,7 @@ func journals(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// requireNoJournals says that nothing but cassettes is left.
+// requireNoJournals checks that only cassettes are left.
 func requireNoJournals(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -91,9 +91,9 @@ func requireNoJournals(t *testing.T, dir string) {
 	}))
 }
 
-// What failed for want of a provider is asked again, and nothing else of its episode:
-// every request is answered once in all.
-func TestResumeAfterAFailureAsksOnlyWhatFailed(t *testing.T) {
+// After a failure of the provider, a resumed run repeats only the failed request of the episode, so
+// that every request is answered once.
+func TestResumeRepeatsOnlyFailedRequests(t *testing.T) {
 	o := recordOptions(t, "G01", "G02", "G39", "G41")
 	o.Select.Candidates = []string{"strong", "weak"}
 	network := &paid{next: o.Transport(""), key: byID}
@@ -123,7 +123,7 @@ func TestResumeAfterAFailureAsksOnlyWhatFailed(t *testing.T) {
 	}
 }
 
-// turns is how many turns a run has.
+// turns returns the number of turns of a run.
 func turns(t *testing.T, res harness.Result) int {
 	t.Helper()
 	rows, err := ledger.Read(res.Dir)
@@ -131,8 +131,8 @@ func turns(t *testing.T, res harness.Result) int {
 	return len(rows.Turns)
 }
 
-// Of an episode with calls in parallel, what had been answered and recorded when the
-// run was cancelled is not asked again, in whatever order the rest comes.
+// After a cancelled run with parallel calls, requests with a recorded reply are not repeated, in
+// any order of the other replies.
 func TestResumeOfParallelCalls(t *testing.T) {
 	for _, after := range []int{1, 5, 11, 17, 23} {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
@@ -180,8 +180,8 @@ func TestResumeOfParallelCalls(t *testing.T) {
 	}
 }
 
-// Random machines with retries, tools over HTTP, questions and calls in parallel are
-// stopped again and again; what they end with replays.
+// Random machines with retries, HTTP tools, questions and parallel calls are stopped several
+// times. Their final recordings replay.
 func TestResumeOfStorms(t *testing.T) {
 	const storms = 12
 	w := newRandomFaults(31)
@@ -214,8 +214,8 @@ func TestResumeOfStorms(t *testing.T) {
 	}
 }
 
-// A reservation that a killed process left open is settled by the reply that it had
-// recorded: the resumed run has spent what its replies came to, and no worst case.
+// A recorded reply settles a reservation of a killed process, so that the resumed run has spent
+// the cost of its replies and no worst case.
 func TestResumeSettlesReservationsFromJournals(t *testing.T) {
 	o := recordOptions(t, "G41")
 	o.Select.Candidates = []string{"strong"}
@@ -265,7 +265,7 @@ func TestResumeSettlesReservationsFromJournals(t *testing.T) {
 	}
 }
 
-// A wait between attempts is not repeated where the next attempt is in the journal.
+// A resumed run does not wait before an attempt that is in the journal.
 func TestResumeDoesNotWaitAgain(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
@@ -302,8 +302,8 @@ func TestResumeDoesNotWaitAgain(t *testing.T) {
 	require.Equal(t, replayed(t, o).Manifest.LedgerDigest, res.Manifest.LedgerDigest)
 }
 
-// Killed after its cassette was saved and before its rows were kept, an episode is not
-// asked again; killed after its rows were kept, it leaves no journal.
+// An episode that is killed between saving its cassette and its rows makes no requests again. If it
+// is killed after saving its rows, no journal is left.
 func TestResumeBetweenCassetteAndRows(t *testing.T) {
 	o := recordOptions(t, "G01", "G02")
 	o.Select.Candidates, o.Concurrency = []string{"strong"}, 1
@@ -352,14 +352,14 @@ func TestResumeBetweenCassetteAndRows(t *testing.T) {
 	}
 }
 
-// closed is a channel that is closed.
+// closed returns a closed channel.
 func closed() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }
 
-// one is the only cassette in a folder.
+// one returns the only cassette in a folder.
 func one(t *testing.T, dir string) (found string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
@@ -372,8 +372,8 @@ func one(t *testing.T, dir string) (found string) {
 	return found
 }
 
-// A second recorder is refused before it sends or writes anything.
-func TestASecondRecorderIsRefused(t *testing.T) {
+// A second recorder fails before it sends or writes anything.
+func TestSecondRecorderIsRefused(t *testing.T) {
 	o := recordOptions(t, "G01")
 	network := &paid{next: o.Transport(""), key: byID}
 	o.Transport = func(string) http.RoundTripper { return network }

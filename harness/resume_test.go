@@ -19,7 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// runFiles are the files of a run folder that hold its result.
+// runFiles are the files of a run folder with its result.
 func runFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -31,7 +31,7 @@ func runFiles(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// stopAfter runs o until so many episodes have ended.
+// stopAfter runs o until n episodes have ended.
 func stopAfter(t *testing.T, o harness.Options, n int) harness.Result {
 	t.Helper()
 	drain := make(chan struct{})
@@ -64,7 +64,8 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(o.Settings), string(settings))
 
-	// Twice: a resumed run can be interrupted, too. The selection is the run's own.
+	// The run is resumed twice, because a resumed run can also be interrupted. It uses its stored
+	// selection.
 	o.Resume, o.Settings = stopped.Manifest.RunID, []byte(`{"other":"thing"}`)
 	again := stopAfter(t, o, 30)
 	settings, err = harness.ReadSettings(stopped.Dir)
@@ -97,8 +98,8 @@ func TestResumedReplayEqualsAnUninterruptedOne(t *testing.T) {
 	require.NoFileExists(t, killed)
 }
 
-// A run that continues with another suite, other candidates or another program would
-// mix what must not be mixed.
+// A run cannot continue with another suite, other candidates or another program, because its
+// episodes would not be comparable.
 func TestResumeRefuses(t *testing.T) {
 	o := countsOptions(t)
 	o.Runs, o.Concurrency = t.TempDir(), 1
@@ -137,7 +138,7 @@ func TestResumeRefuses(t *testing.T) {
 	})
 }
 
-// breaking is a network that fails after so many requests.
+// breaking is a network that fails after n requests.
 type breaking struct {
 	next http.RoundTripper
 	left atomic.Int32
@@ -150,7 +151,7 @@ func (b *breaking) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(req)
 }
 
-// What has no result for want of a provider is run again; what has one is not.
+// A resumed run repeats only the episodes that failed because of the provider.
 func TestResumeRetriesInfrastructureErrors(t *testing.T) {
 	o := recordOptions(t, "G01", "G02", "G39", "G41")
 	o.Select.Candidates = []string{"strong", "weak"}

@@ -32,9 +32,9 @@ func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestRefusedRequestsAreMadeAgain: every attempt is on the cassette, counts as
-// one turn, and a replay makes the same ones without waiting.
-func TestRefusedRequestsAreMadeAgain(t *testing.T) {
+// Every attempt of a refused request is on the cassette, all count as one turn, and a replay makes
+// the same attempts without waiting.
+func TestRefusedRequestsAreRetried(t *testing.T) {
 	onVirtualClock(t, func(t *testing.T) {
 		o := recordOver(t, inMemory, "G01")
 		o.Select.Candidates = []string{"strong"}
@@ -80,9 +80,8 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("connection reset by peer")
 }
 
-// TestLostConnectionsAreMadeAgain: a failure of the transport is on the cassette
-// like an answer, so that the replay makes as many attempts.
-func TestLostConnectionsAreMadeAgain(t *testing.T) {
+// A transport failure is on the cassette like a reply, so that a replay makes as many attempts.
+func TestLostConnectionsAreRetried(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
 	f := &flaky{busy{next: o.Transport("")}}
@@ -98,9 +97,8 @@ func TestLostConnectionsAreMadeAgain(t *testing.T) {
 	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 }
 
-// TestRefusalsHaveAnEnd: a provider that goes on refusing is an error of the
-// infrastructure that says how often it was asked.
-func TestRefusalsHaveAnEnd(t *testing.T) {
+// A provider that always refuses is an infrastructure error with the number of attempts.
+func TestRetriesAreBounded(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Mode = recorder.Live
 	o.Select.Candidates = []string{"strong"}

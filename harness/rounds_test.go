@@ -25,8 +25,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// judge is what Decide.After was asked: strong candidates pass after the first round in
-// which all of their episodes are there, weak ones fail after the second.
+// judge stores the calls of Decide.After. Strong candidates pass after the first complete round,
+// weak ones fail after the second.
 type judge struct {
 	t     *testing.T
 	asked []string // round, and episodes by candidate
@@ -68,8 +68,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// recordRounds records two tasks by strong and weak with at most 6 trials: strong is
-// stopped after trial 1 (round 1), weak after trial 2 (round 2).
+// recordRounds records two tasks with strong and weak and at most 6 trials. strong stops after
+// trial 1 (round 1), weak after trial 2 (round 2).
 func recordRounds(t *testing.T) (o harness.Options, j *judge, recorded harness.Result) {
 	t.Helper()
 	o = recordOptions(t, "G01", "G09")
@@ -95,8 +95,8 @@ func TestRoundsStopCandidates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m.Decide, onDisk.Decide)
 
-	// Only the cassettes of the rounds are there, and they give the same run at any
-	// concurrency, with and without a folder.
+	// There are only the cassettes of the rounds, and they give the same run at any concurrency,
+	// with and without a folder.
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
 	var want map[string]string
 	for _, concurrency := range []int{1, 7} {
@@ -117,14 +117,14 @@ func TestRoundsStopCandidates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m.LedgerDigest, inMemory.Manifest.LedgerDigest)
 
-	// Another rule makes another run of the same cassettes.
+	// Another rule gives another run from the same cassettes.
 	o.Decide = j.decide(6)
 	o.Decide.Rules = "by another"
 	other, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.NotEqual(t, inMemory.Manifest.RunID, other.Manifest.RunID)
 
-	// A run of fixed size executes it again.
+	// A run of fixed size replays the same cassettes.
 	o.Decide = nil
 	v, err := rerun.Verify(context.Background(), o, recorded.Dir)
 	require.NoError(t, err)
@@ -139,8 +139,8 @@ func TestRoundsStopCandidates(t *testing.T) {
 	require.ErrorContains(t, err, "is not a shard")
 }
 
-// A replay does not start without the cassettes of the first round, and leaves nothing
-// behind when those of a later one are missing.
+// A replay does not start without the cassettes of the first round, and writes nothing if those of
+// a later round are missing.
 func TestRoundsMissingCassettes(t *testing.T) {
 	o, j, _ := recordRounds(t)
 	o.Mode, o.Cassettes, o.Runs = recorder.Replay, os.DirFS(o.CassetteDir), t.TempDir()
@@ -166,8 +166,8 @@ func TestRoundsMissingCassettes(t *testing.T) {
 	require.Empty(t, j.asked)
 }
 
-// An interruption in the midst of a round decides nothing; what was finished before is
-// decided again in the same way.
+// An interrupted round has no decision. The decisions after earlier rounds are repeated with the
+// same result.
 func TestRoundsResume(t *testing.T) {
 	o, j, recorded := recordRounds(t)
 	o.Mode, o.Cassettes, o.Concurrency = recorder.Replay, os.DirFS(o.CassetteDir), 1
@@ -212,7 +212,7 @@ func TestRoundsResume(t *testing.T) {
 	_, err = harness.Run(context.Background(), again)
 	require.ErrorContains(t, err, "the rounds, the baselines or the thresholds changed")
 
-	// A later round was run, and now its candidate is to be stopped before it.
+	// A later round was run, but its candidate must now stop before it.
 	again = o
 	again.Decide = j.decide(6)
 	again.Decide.After = func(m manifest.Manifest, _ iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
@@ -235,8 +235,8 @@ func (f failing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(req)
 }
 
-// An episode without a result, or a cap, ends the run before its round is decided;
-// resuming runs what is missing and then decides.
+// An episode without a result, or a cap, ends the run before its round is decided. A resumed run
+// completes the round and then decides.
 func TestRoundsWithoutResult(t *testing.T) {
 	broken := &atomic.Bool{}
 	begin := func() (harness.Options, *judge) {
@@ -276,8 +276,8 @@ func TestRoundsWithoutResult(t *testing.T) {
 	require.Equal(t, []any{"complete", 6, 2}, []any{res.Manifest.Status, res.Manifest.Episodes, res.Manifest.Decide.Finished})
 }
 
-// A dry run says the most that the run can have, and that a replay would start if the
-// first round has its cassettes.
+// A dry run forecasts the largest possible run. It says that a replay would start if the first
+// round has its cassettes.
 func TestRoundsForecast(t *testing.T) {
 	o, _, _ := recordRounds(t)
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
@@ -322,8 +322,8 @@ func TestRoundsRefuse(t *testing.T) {
 	require.ErrorContains(t, err, `"nobody" is not a candidate`)
 }
 
-// A session is one unit of a round: its episodes of one trial remember each other, and a
-// lost one leaves the round undecided until it is resumed.
+// The episodes of a session share their history within a trial. If one has no result, its round is
+// not decided until the run is resumed.
 func TestRoundsOfSessions(t *testing.T) {
 	fixed := talkOptions(t, &echoModel{})
 	want := runTalk(t, fixed)

@@ -17,6 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/external"
+	"github.com/cupel-eval/cupel/harness/external/launch"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -94,6 +96,7 @@ type runner struct {
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, for Watch; nil without Watch
 	resumed      *resumption           // nil unless the run is resumed
+	hosts        *external.Hosts       // of external agents
 	absent       map[int]error         // in a replay in rounds: the missing cassettes that only later rounds need
 	// closeCassettes closes what the runner opened itself.
 	closeCassettes func()
@@ -120,7 +123,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.closeCassettes()
+	defer func() { r.closeCassettes(); err = errors.Join(err, r.hosts.Close()) }()
 	digest, err := cassettesDigest(r)
 	if err != nil {
 		return Result{}, err
@@ -196,7 +199,7 @@ func newRunner(o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: newSecrets(o), cleaners: &sync.Pool{}, days: &recordingDays{}}
+	r := &runner{Options: o, priceDigest: o.Prices.Digest(), answers: drive.NewAnswerBook(), secrets: newSecrets(o), cleaners: &sync.Pool{}, days: &recordingDays{}, hosts: &external.Hosts{Launch: launch.Options{Lookup: o.LookupEnv}, WithAgent: o.WithAgent}}
 	if o.Mode != recorder.Replay {
 		r.today = o.Now().UTC()
 	}
@@ -260,6 +263,9 @@ func (r *runner) identify(cassettes string) {
 	if r.Decide != nil {
 		parts = append(parts, decisionKey(r.decision()))
 	}
+	if r.WithAgent {
+		parts = append(parts, r.Now().Format(time.RFC3339Nano)) // an agent may act in another way each time
+	}
 	if r.resumed != nil {
 		r.id = r.Resume
 		return
@@ -278,7 +284,7 @@ func (r *runner) env() *drive.Env {
 		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
 		Tools: r.Tools, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
-		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control,
+		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, Factories: r.Providers, External: r.hosts.Run,
 	}
 	if r.Mode != recorder.Replay {
 		v.Human = r.Human

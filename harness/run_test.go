@@ -68,8 +68,8 @@ func (s status) RoundTrip(req *http.Request) (*http.Response, error) {
 	return testkit.Reply(req, int(s), `{"error":{"message":"overloaded, sorry","type":"server_error"}}`), nil
 }
 
-// A provider's failure is not the model's: no check is scored, the old cassette
-// stays, and the row says what happened.
+// A provider's failure is not the model's: no check is scored, the old cassette stays, and the row
+// names the failure.
 func TestProviderFailureIsInfrastructure(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
@@ -98,7 +98,7 @@ func TestProviderFailureIsInfrastructure(t *testing.T) {
 	})
 }
 
-func TestDrainFinishesWhatIsInFlight(t *testing.T) {
+func TestDrainFinishesEpisodesInFlight(t *testing.T) {
 	o := countsOptions(t)
 	o.Runs, o.Concurrency = t.TempDir(), 1
 	drain := make(chan struct{})
@@ -175,7 +175,7 @@ func taskNamed(t *testing.T, s *goldens.Suite, id string) *goldens.Task {
 	return nil
 }
 
-// failAfter answers like a server at first, and then is stopped with the run.
+// failAfter answers n requests and then cancels the run.
 type failAfter struct {
 	next   http.RoundTripper
 	cancel context.CancelFunc
@@ -190,7 +190,7 @@ func (f *failAfter) RoundTrip(req *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(req)
 }
 
-// An episode stopped half-way leaves the cassette of an earlier, whole one.
+// An interrupted episode leaves the cassette of an earlier complete one.
 func TestCancelKeepsTheOldCassette(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
@@ -209,14 +209,14 @@ func TestCancelKeepsTheOldCassette(t *testing.T) {
 	require.Equal(t, "old", string(text))
 }
 
-// leak answers with a text that holds a credential planted in the task's world.
+// leak answers with a text that contains a credential from the task's world.
 type leak struct{}
 
 func (leak) RoundTrip(req *http.Request) (*http.Response, error) {
 	return testkit.Reply(req, http.StatusOK, `{"choices":[{"message":{"content":"the key is CANARY-7Q"},"finish_reason":"stop"}]}`), nil
 }
 
-// A credential planted in a task's world never reaches a cassette.
+// A credential in a task's world never reaches a cassette.
 func TestPlantedCredentialIsNotRecorded(t *testing.T) {
 	o := recordOptions(t, "G50")
 	o.Select.Candidates = []string{"strong"}

@@ -21,11 +21,11 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// perTrial are the episodes of one trial in runs of any length: five tasks of the
-// built-in suite, of 2.4 turns like all of it, with two of its candidates.
+// perTrial is the number of episodes per trial in these runs: five tasks of the built-in suite, with
+// its mean of 2.4 turns, and two of its candidates.
 const perTrial = 10
 
-// trialsOptions replay n episodes in memory: trials of the same ten, from files.
+// trialsOptions returns a replay of n episodes in memory, which are trials of the same ten.
 func trialsOptions(t testing.TB, n int) harness.Options {
 	t.Helper()
 	require.Zero(t, n%perTrial)
@@ -38,14 +38,14 @@ func trialsOptions(t testing.TB, n int) harness.Options {
 	return o
 }
 
-// firstTrials has every trial replay the cassette of the first.
+// firstTrials returns the cassette of the first trial for every trial.
 type firstTrials struct{ fs.FS }
 
 func (f firstTrials) Open(name string) (fs.File, error) {
 	return f.FS.Open(path.Dir(name) + "/1.yaml")
 }
 
-// trialsPack packs the cassettes of n such episodes, a block for each.
+// trialsPack packs the cassettes of n such episodes, each in one block.
 func trialsPack(t testing.TB, o harness.Options, n int) *cassette.Pack {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -68,8 +68,8 @@ func trialsPack(t testing.TB, o harness.Options, n int) *cassette.Pack {
 	return pack
 }
 
-// watchHeap looks at the heap until it is asked for the most bytes there were above
-// what there is now: live after a collection, and with garbage.
+// watchHeap samples the heap and returns its largest growth: live after a collection, and with
+// garbage.
 func watchHeap() (most func() (live, all uint64)) {
 	runtime.GC()
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
@@ -98,9 +98,9 @@ func watchHeap() (most func() (live, all uint64)) {
 	}
 }
 
-// A run of any length takes the memory of a short one, and 40 bytes an episode for
-// its plan. The ledger alone holds 48 MB at most (see its package): one row group
-// and the pages of the one before. `make scale` runs 100,000 episodes.
+// A long run needs the memory of a short one plus 40 bytes per episode for its plan. The ledger
+// needs at most 48 MB (see its package): one row group and the pages of the previous one. `make
+// scale` runs 100,000 episodes.
 func TestMemoryDoesNotGrowWithARun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays 11,000 episodes")

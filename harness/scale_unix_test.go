@@ -14,11 +14,10 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 )
 
-// BenchmarkScale replays runs of 10 to 10,000 episodes into a folder: from YAML
-// files and from a pack, through the journal, to the Parquet ledger. turns/s is of
-// the fastest run, since the machine does other things too; live-MB and heap-MB
-// are the most memory that was in use, without and with garbage. The floor is
-// BenchmarkReplayFloor, the bare exchanges on one core.
+// BenchmarkScale replays runs of 10 to 10,000 episodes to a folder, from YAML files and from a
+// pack, through the journal to the Parquet ledger. turns/s is that of the fastest run, because the
+// machine may be busy. live-MB and heap-MB are the largest memory without and with garbage. The
+// lower bound is BenchmarkReplayFloor, the exchanges on one core.
 func BenchmarkScale(b *testing.B) {
 	for _, from := range []string{"yaml", "pack"} {
 		for _, n := range []int{10, 100, 1000, 10_000} {
@@ -33,7 +32,7 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// benchmarkRuns runs o again and again, each time into a fresh folder.
+// benchmarkRuns runs o repeatedly, each time to a new folder.
 func benchmarkRuns(b *testing.B, o harness.Options) {
 	b.ReportAllocs()
 	turns, best := 0, time.Duration(1<<62)
@@ -58,7 +57,7 @@ func benchmarkRuns(b *testing.B, o harness.Options) {
 	b.ReportMetric(float64(all)/1e6, "heap-MB")
 }
 
-// cpuTime is what the process has used of all cores.
+// cpuTime returns the processor time of the process on all cores.
 func cpuTime(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

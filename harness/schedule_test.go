@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lanes take turns, in proportion to their work; one that does not get on keeps what it
-// has and the others go on.
-func TestLanesTakeTurns(t *testing.T) {
+// Lanes alternate in proportion to their work. A blocked lane keeps its slots, and the others
+// continue.
+func TestLanesAlternate(t *testing.T) {
 	never := func(*queue) bool { return false }
 	deal := func(stuck string) (order string) {
 		s := &schedule{queues: []*queue{

@@ -42,6 +42,12 @@ func registerTask(r *runner, t goldens.Task) error {
 
 func registerCandidate(r *runner, c goldens.Candidate, key string) error {
 	r.secrets.Add(key)
+	for _, name := range c.Variables() {
+		if r.Mode != recorder.Replay && r.LookupEnv != nil {
+			value, _ := r.LookupEnv(name)
+			r.secrets.Add(value)
+		}
+	}
 	return errors.Join(
 		refuseSecret(r, "the name of a candidate", c.Name), refuseSecret(r, "the model of a candidate", c.Model),
 		refuseSecret(r, "the rescue model of a candidate", c.Rescue), refuseSecret(r, "the fallback model of a candidate", c.Fallback), refuseSecret(r, "the base_url of a candidate", c.BaseURL),
@@ -100,6 +106,7 @@ func (r *runner) cleanManifest(m manifest.Manifest) manifest.Manifest {
 // episode may encounter the credentials of another.
 func registerAll(r *runner) error {
 	for _, c := range r.plan.candidates { // the keys first, because an id may contain one
+		r.secrets.Add(r.hosts.Add(c.Name, c.key, c.foreign)...)
 		if err := registerCandidate(r, c.Candidate, c.key); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ import (
 
 const canary = "canary-0123456789-Zq"
 
-// inFiles names the files below dir that hold text.
+// inFiles returns the names of the files below dir that contain text.
 func inFiles(t *testing.T, dir, text string) (found []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -44,8 +44,8 @@ func inFiles(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
-// What a person says is kept, except for the credential in it.
-func TestAHumansSecretIsNotKept(t *testing.T) {
+// The reply of a person is stored without the credential in it.
+func TestSecretOfAHumanIsRedacted(t *testing.T) {
 	o := recordOptions(t, "G16")
 	o.Mode, o.Secrets = recorder.Live, secrets.New(canary)
 	o.Select.Candidates = []string{"strong"}
@@ -55,14 +55,14 @@ func TestAHumansSecretIsNotKept(t *testing.T) {
 	res, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, []string{"the praise ones, and my key is [secret]"}, res.Answers[0].Replies)
-	require.Equal(t, []string{"replies.yaml"}, inFiles(t, res.Dir, "[secret]"))
+	require.Equal(t, []string{"episodes.parquet", "replies.yaml"}, inFiles(t, res.Dir, "[secret]"))
 	require.Empty(t, inFiles(t, res.Dir, canary))
 	require.Contains(t, res.Redactions, secrets.Redaction{Field: "replies.yaml", Kind: "a configured secret", Count: 1})
 }
 
-// Names become paths and columns: one that holds a credential is refused before
-// anything is written, by its field.
-func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
+// Names become paths and columns, so a name with a credential is rejected before anything is
+// written. The error names its field.
+func TestNamesWithSecretsAreRejected(t *testing.T) {
 	for what, change := range map[string]func(*harness.Options){
 		"the name of a candidate":         func(o *harness.Options) { o.Candidates[0].Name = canary },
 		"the model of a candidate":        func(o *harness.Options) { o.Candidates[0].Model = canary },
@@ -93,7 +93,7 @@ func TestNamesThatHoldSecretsAreRefused(t *testing.T) {
 	}
 }
 
-func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
+func TestSecretInATransportErrorIsRedacted(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = secrets.New(canary)
@@ -109,8 +109,8 @@ func TestATransportsErrorIsKeptWithoutItsSecret(t *testing.T) {
 	})
 }
 
-// What a library puts on a request beneath the recorder is known from then on.
-func TestACredentialOfALibraryIsLearnt(t *testing.T) {
+// A credential that a client library adds to a request below the recorder is learned.
+func TestCredentialOfALibraryIsLearned(t *testing.T) {
 	o := recordOptions(t, "G01")
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = secrets.New()
@@ -131,9 +131,8 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(req)
 }
 
-// A replay has no credentials: it is told of none, and its rows are those of the
-// recording.
-func TestAReplayTakesNoSecrets(t *testing.T) {
+// A replay needs no credentials, and its rows equal those of the recording.
+func TestReplayNeedsNoSecrets(t *testing.T) {
 	o := recordOptions(t, "G01", "G41")
 	o.Select.Candidates = []string{"strong"}
 	o.Secrets = secrets.New(canary)
@@ -179,8 +178,8 @@ func TestReadRunReplacesSecrets(t *testing.T) {
 	require.Error(t, err)
 }
 
-// BenchmarkReadRun reads a run of 10,000 turns for a report, looking for
-// credentials. Floor: reading them, BenchmarkReadTurns in package ledger.
+// BenchmarkReadRun reads a run of 10,000 turns for a report and searches it for credentials. The
+// lower bound is BenchmarkReadTurns in package ledger.
 func BenchmarkReadRun(b *testing.B) {
 	turn := ledger.Turn{Key: ledger.Key{RunID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", EpisodeID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", Suite: "counts", TaskID: "G01", Candidate: "strong", Provider: "openai", Model: "gpt"}, ActionID: "01KRFQWQ40M6B5X1RZ5W9X6M9Q", PriceDigest: strings.Repeat("0f", 32), RequestDigest: strings.Repeat("0f", 32), Cassette: "strong/G01/1.yaml"}
 	rows := ledger.Rows{Turns: make([]ledger.Turn, 10_000), Episodes: make([]ledger.Episode, 2500)}

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// randomPlan has tasks of which some are in sessions, in an order that is not that of
+// randomPlan returns tasks of which some are in sessions, in an order that differs from that of
 // their names.
 func randomPlan(rng *rand.Rand) *plan {
 	p := &plan{candidates: []resolvedCandidate{{Candidate: goldens.Candidate{Name: "a"}}, {Candidate: goldens.Candidate{Name: "b"}}}}
@@ -32,9 +32,9 @@ func randomPlan(rng *rand.Rand) *plan {
 	return p
 }
 
-// Whatever is left to do, queues have each episode once, in a unit whose episodes are
-// those of one session, candidate and trial in the order of the suite.
-func TestUnitsCoverThePlan(t *testing.T) {
+// The queues contain each remaining episode once, in units with the episodes of one session,
+// candidate and trial in the order of the suite.
+func TestQueuesCoverThePlan(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		p := randomPlan(rng)
@@ -66,8 +66,7 @@ func TestUnitsCoverThePlan(t *testing.T) {
 	}
 }
 
-// What is selected stays selected, with all that comes before it in its session and
-// nothing else.
+// A selection is extended by the earlier tasks of its sessions, and by no others.
 func TestEarlierTasksAreSelected(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -95,8 +94,8 @@ func TestEarlierTasksAreSelected(t *testing.T) {
 	}
 }
 
-// What each way to end leaves to the next episode.
-func TestWhatIsRemembered(t *testing.T) {
+// The status of an episode decides what the next episode of its session sees.
+func TestSessionHistoryByStatus(t *testing.T) {
 	for status, want := range map[string]int{
 		"answered": 1, "answered_after_clarify": 1, "respond_error": 1, "cannot_proceed": 1, "clarify": 1, "stopped": 0,
 	} {

@@ -28,8 +28,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// sessionSuite has a session of three tasks, whose order is not that of their ids,
-// one of two, and tasks that stand alone between them.
+// sessionSuite has a session of three tasks, whose order differs from that of their ids, one of two
+// tasks, and tasks without a session between them.
 const sessionSuite = `
 name: talk
 candidates:
@@ -49,8 +49,8 @@ tasks:
   - {id: B2, session: two, request: Dos, expect: {status: answered}}
 `
 
-// echoModel is a provider whose model repeats the request, and how much it was reminded
-// of. It fails where it is told to.
+// echoModel is a provider whose model repeats the request and the length of its history. It fails
+// for configured tasks.
 type echoModel struct {
 	mu    sync.Mutex
 	fail  string // a request
@@ -90,7 +90,7 @@ func talkSuite(t *testing.T, text string) *goldens.Suite {
 	return s
 }
 
-// talkOptions record the suite of sessions.
+// talkOptions returns a recording of the suite of sessions.
 func talkOptions(t *testing.T, p *echoModel) harness.Options {
 	t.Helper()
 	o := countsOptions(t)
@@ -101,7 +101,7 @@ func talkOptions(t *testing.T, p *echoModel) harness.Options {
 	return o
 }
 
-// answersOf are the answers by task/candidate/trial.
+// answersOf returns the answers by task/candidate/trial.
 func answersOf(t *testing.T, res harness.Result) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -118,8 +118,7 @@ func runTalk(t *testing.T, o harness.Options) harness.Result {
 	return res
 }
 
-// Every candidate remembers, in every trial, what it was asked and said itself, as
-// far as its bounds go.
+// In every trial, every candidate sees its earlier requests and answers, within its bounds.
 func TestSessionsRemember(t *testing.T) {
 	p := &echoModel{}
 	o := talkOptions(t, p)
@@ -150,9 +149,8 @@ func TestSessionsRemember(t *testing.T) {
 	require.Nil(t, v.First)
 }
 
-// Nothing that was said while one episode waited for another depends on how many
-// lanes there are.
-func TestSessionsRunAlikeAtAnyConcurrency(t *testing.T) {
+// The result of sessions does not depend on the number of lanes.
+func TestSessionsAreEqualAtAnyConcurrency(t *testing.T) {
 	var want map[string]string
 	for _, n := range []int{1, 3, 32} {
 		o := talkOptions(t, &echoModel{})
@@ -165,7 +163,7 @@ func TestSessionsRunAlikeAtAnyConcurrency(t *testing.T) {
 	}
 }
 
-// A task of a session brings those before it along, and none after it.
+// Selecting a task of a session also selects the earlier ones, and no later one.
 func TestSelectingATaskOfASession(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sel  harness.Selection
@@ -216,7 +214,7 @@ func TestSessionsStayOnOneShard(t *testing.T) {
 	require.Equal(t, whole.Manifest.LedgerDigest, m.LedgerDigest)
 }
 
-// Wherever a run is interrupted, the rest remembers what is on disk.
+// Wherever a run is interrupted, the later episodes see the history that is on disk.
 func TestResumedSessionsRemember(t *testing.T) {
 	o := talkOptions(t, &echoModel{})
 	recorded := runTalk(t, o)
@@ -237,9 +235,9 @@ func TestResumedSessionsRemember(t *testing.T) {
 	require.Equal(t, 42, recorded.Manifest.Episodes)
 }
 
-// An episode that fails takes those after it along: what they would remember is not
-// known, and that is nobody's failure. Resuming makes it good.
-func TestSessionsWithALostEpisode(t *testing.T) {
+// If an episode has no result, the later ones of its session have none either, because their history
+// is unknown. A resumed run executes them.
+func TestSessionsWithAnExcludedEpisode(t *testing.T) {
 	p := &echoModel{fail: "Second"}
 	o := talkOptions(t, p)
 	o.Trials = 1
@@ -267,7 +265,7 @@ func TestSessionsWithALostEpisode(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(res.Dir, "journal"))
 }
 
-// Single episodes are executed again with those they remember.
+// Single episodes are executed again with the earlier ones of their session.
 func TestEpisodesOfSessionsAgain(t *testing.T) {
 	o := talkOptions(t, &echoModel{})
 	res := runTalk(t, o)
@@ -323,7 +321,7 @@ func TestForksOfSessionsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "fork M2/a/1@1: its task is part of a session")
 }
 
-// What comes after a stale cassette is stale, too; what comes before is replayed, not
+// The cassettes after a stale one in a session are stale, too. Those before it are replayed and not
 // recorded again.
 func TestStaleSessions(t *testing.T) {
 	p := &echoModel{}
@@ -364,7 +362,7 @@ func TestStaleSessions(t *testing.T) {
 	_, err = harness.Run(context.Background(), o)
 	require.ErrorIs(t, err, harness.ErrAllFresh)
 
-	// One that is recorded again alone leaves those after it with old prompts.
+	// Recording only one episode again leaves old prompts in the later ones.
 	o.Stale, o.Select.Tasks = false, []string{"Z1"}
 	o.Now = func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) }
 	runTalk(t, o)
@@ -372,7 +370,7 @@ func TestStaleSessions(t *testing.T) {
 	require.Equal(t, []string{"a/A3/1.yaml", "a/M2/1.yaml", "b/A3/1.yaml", "b/M2/1.yaml"}, sorted(states(o)))
 	require.Equal(t, "stale[session changed (an earlier task was recorded again or replaced)]", states(o)["a/M2/1.yaml"])
 
-	// One that leaves its session, or that another comes before.
+	// A task was removed from its session, or another one was inserted before it.
 	o.Suite = talkSuite(t, strings.Replace(sessionSuite, "B2, session: two", "B2", 1))
 	require.Contains(t, states(o), "a/B2/1.yaml")
 	require.NotContains(t, states(o), "c/B2/1.yaml")
@@ -393,8 +391,8 @@ func sorted(m map[string]string) (keys []string) {
 	return keys
 }
 
-// An interrupted recording of what is stale continues with what it remembers on the
-// cassettes that are fresh.
+// An interrupted recording of stale cassettes reads its history from the fresh ones when it is
+// resumed.
 func TestResumedStaleSessions(t *testing.T) {
 	p := &echoModel{}
 	o := talkOptions(t, p)
@@ -411,7 +409,7 @@ func TestResumedStaleSessions(t *testing.T) {
 	require.Equal(t, "Third, after 2", answersOf(t, res)["A3/a/1"])
 }
 
-// Golden subtests run sessions, whichever of them are chosen.
+// Golden subtests run the required episodes of sessions, whichever subtests are selected.
 func TestGoldenSessions(t *testing.T) {
 	o := talkOptions(t, &echoModel{})
 	runTalk(t, o)
@@ -424,7 +422,7 @@ func TestGoldenSessions(t *testing.T) {
 	}
 }
 
-// Scripted tasks may be a session, too; nothing of it is on a cassette.
+// Scripted tasks may form a session, which has no cassettes.
 func TestScriptedSession(t *testing.T) {
 	o := countsOptions(t)
 	o.Suite = talkSuite(t, `
@@ -449,7 +447,7 @@ tasks:
 	require.Contains(t, asked[1], "<data>Who\n\nEARLIER:\nuser: Hi\nyou: Hello</data>")
 }
 
-// Agent tools is shown what was said before as the conversation it was.
+// Agent tools receives the history of a session as a conversation.
 func TestSessionsOfToolsRemember(t *testing.T) {
 	const suite = `
 name: talk

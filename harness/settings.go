@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -22,7 +23,9 @@ func agentPart(c goldens.Candidate) any {
 		Memory           goldens.Memory      `json:",omitzero"`
 		Batch            strategy.Batch      `json:",omitzero"`
 		Plan             strategy.PlanBounds `json:",omitzero"`
-	}{c.System, c.Fallback, c.MaxIterations, c.FinalRetries, c.NoImages, c.Memory, c.Batch, c.Plan}
+		Orchestrator     limits.Bounds       `json:",omitzero"`
+		External         any                 `json:",omitempty"`
+	}{c.System, c.Fallback, c.MaxIterations, c.FinalRetries, c.NoImages, c.Memory, c.Batch, c.Plan, c.Orchestrator, c.Digestible()}
 	if reflect.ValueOf(part).IsZero() {
 		return nil
 	}
@@ -54,5 +57,8 @@ func agentSettings(c goldens.Candidate) []manifest.Setting {
 	add("plan.steps", c.Plan.Steps != 0, "%d", c.Plan.Steps)
 	add("plan.concurrency", c.Plan.Concurrency != 0, "%d", c.Plan.Concurrency)
 	add("plan.context_tokens", c.Plan.ContextTokens != 0, "%d", c.Plan.ContextTokens)
+	for _, s := range append(c.Orchestrator.Shown(), c.Shown()...) {
+		add(s[0], true, "%s", clip.Bytes(s[1], 400))
+	}
 	return out
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// spy is a strategy that notes what it is told and answers nothing.
+// spy is a strategy that stores its input and returns an empty answer.
 type spy struct {
 	agent.Tally
 	params agent.Params
@@ -36,7 +36,7 @@ func (m *spy) Step(ev agent.Event) agent.Ready {
 	return agent.Ready{Commands: []agent.Command{m.Finish(agent.Finish{Status: agent.CannotProceed, Answer: "no"})}}
 }
 
-// everySetting is a candidate that says all there is to say to an agent.
+// everySetting returns a candidate with all settings of an agent.
 func everySetting() goldens.Candidate {
 	none := 0
 	return goldens.Candidate{
@@ -46,9 +46,8 @@ func everySetting() goldens.Candidate {
 	}
 }
 
-// What candidate and task say reaches the strategy, and the candidate's part of it
-// run.json.
-func TestStrategiesAreToldEverything(t *testing.T) {
+// All settings of candidate and task reach the strategy, and those of the candidate run.json.
+func TestSettingsReachTheStrategy(t *testing.T) {
 	var img bytes.Buffer
 	require.NoError(t, png.Encode(&img, image.NewGray(image.Rect(0, 0, 1, 1))))
 	suite, err := load.Suite(fstest.MapFS{"a.png": {Data: img.Bytes()}, "suite.yaml": {Data: []byte(`
@@ -101,11 +100,11 @@ tasks:
 	require.Contains(t, res.Manifest.Candidates[1].Settings, manifest.Setting{Name: "memory.off", Value: "true"})
 }
 
-// Every setting of an agent makes another candidate, and a cassette of it stale; one
-// that says nothing has the digest it had before there were any.
+// Every setting of an agent changes the digest of the candidate and makes its cassettes stale. A
+// candidate without settings has the digest from before settings existed.
 func TestDigestsOfAgentSettings(t *testing.T) {
 	plain := goldens.Candidate{Name: "x", Provider: "sim-openai", Model: "m"}
-	// of the commit before these fields
+	// digest of the commit before these fields
 	require.Equal(t, "1c35cbd67436", harness.CandidateDigest(plain)[:12])
 	one := 1
 	seen := map[string]string{harness.CandidateDigest(plain): "plain"}
@@ -120,6 +119,7 @@ func TestDigestsOfAgentSettings(t *testing.T) {
 		"memory off":     func(c *goldens.Candidate) { c.Memory.Off = true },
 		"batch":          func(c *goldens.Candidate) { c.Batch.Size = 1 },
 		"plan":           func(c *goldens.Candidate) { c.Plan.Steps = 1 },
+		"orchestrator":   func(c *goldens.Candidate) { c.Orchestrator.Turns = 1 },
 	} {
 		c := plain
 		change(&c)
@@ -129,7 +129,7 @@ func TestDigestsOfAgentSettings(t *testing.T) {
 	}
 }
 
-// A fallback model without a price is refused where a price is needed.
+// A fallback model without a price is rejected if a price is needed.
 func TestFallbackNeedsAPrice(t *testing.T) {
 	o := talkOptions(t, &echoModel{})
 	o.Strategies = map[string]agent.Strategy{"spy": {New: func(agent.Params) (agent.Machine, error) { return &spy{into: new([]agent.Params)}, nil }}}

@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// streamed writes the episodes of a plan of n that end in this order, two at a time.
+// streamed writes the episodes of a plan of n episodes that end in this order, in pairs.
 func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	dir := t.TempDir()
 	p := &plan{tasks: []plannedTask{{Task: goldens.Task{ID: "T"}}}, candidates: []resolvedCandidate{{Candidate: goldens.Candidate{Name: "m"}}}}
@@ -56,7 +56,7 @@ func streamed(t *testing.T, n int, order []int) (ledger.Rows, *store) {
 	return rows, s
 }
 
-// In whatever order episodes end, and whether all do, the ledger is the same.
+// The ledger does not depend on the order in which episodes end, nor on whether all do.
 func TestStreamInAnyOrder(t *testing.T) {
 	const n = 3 * maxWaiting
 	inOrder := make([]int, n)

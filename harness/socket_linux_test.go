@@ -18,8 +18,8 @@ import (
 
 const socketChild = "CUPEL_TEST_SOCKET_CHILD"
 
-// A replay opens no socket: the whole built-in suite is replayed in a process
-// in which the kernel refuses socket(2).
+// A replay opens no socket: the test replays the whole built-in suite in a process in which the
+// kernel refuses socket(2).
 func TestReplayOpensNoSocket(t *testing.T) {
 	if os.Getenv(socketChild) != "" {
 		replayWithoutSockets(t)

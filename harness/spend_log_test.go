@@ -23,8 +23,8 @@ func spendLogs(t *testing.T, runs string) string {
 	return found[0]
 }
 
-// TestSpendLogIsOnDiskBeforeTheEpisode checks that a finished episode's requests are
-// within what the log marks as synced.
+// TestSpendLogIsOnDiskBeforeTheEpisode checks that the requests of a finished episode are in the
+// synced part of the log.
 func TestSpendLogIsOnDiskBeforeTheEpisode(t *testing.T) {
 	o := liveOptions(t, "strong")
 	o.Select.Tasks, o.Concurrency = []string{"G01", "G09", "G16"}, 1
@@ -44,7 +44,7 @@ func TestSpendLogIsOnDiskBeforeTheEpisode(t *testing.T) {
 	require.Equal(t, 3, episodes)
 }
 
-// cappedRun is a live run that a cap has ended, and the content of its spend log.
+// cappedRun returns a live run that a cap has ended, and its spend log.
 func cappedRun(t *testing.T) (o harness.Options, log string, content []byte, known admission.Spend) {
 	o = liveOptions(t, "strong")
 	o.Caps, o.Concurrency = admission.Caps{Requests: 12}, 2
@@ -64,9 +64,8 @@ func cappedRun(t *testing.T) (o harness.Options, log string, content []byte, kno
 	return o, log, content, known
 }
 
-// TestCutSpendLogIsRefused: the records of a run that ended by itself cannot be left
-// out, whole or in part.
-func TestCutSpendLogIsRefused(t *testing.T) {
+// The spend log of an ended run cannot be removed or truncated without an error.
+func TestTruncatedSpendLogIsRejected(t *testing.T) {
 	o, log, content, _ := cappedRun(t)
 	cuts := []int{0, 1, len(content) - 1}
 	for i := range content {
@@ -82,9 +81,8 @@ func TestCutSpendLogIsRefused(t *testing.T) {
 	}
 }
 
-// TestLostSpendLogIsMadeUpFromTheJournal: what the rows of finished episodes came to
-// counts even if the log has lost it.
-func TestLostSpendLogIsMadeUpFromTheJournal(t *testing.T) {
+// The costs of finished episodes count even if the spend log has lost them.
+func TestLostSpendLogIsReplacedByTheJournal(t *testing.T) {
 	o, log, content, known := cappedRun(t)
 	require.Greater(t, known.Requests, int64(5))
 	require.NoError(t, os.Remove(log))
@@ -101,7 +99,7 @@ func TestLostSpendLogIsMadeUpFromTheJournal(t *testing.T) {
 	require.GreaterOrEqual(t, spent.CostNanoUSD, known.CostNanoUSD)
 	require.EqualValues(t, 12, spent.Requests, "the cap still holds")
 
-	// A log that has everything is not raised.
+	// A complete log is not changed.
 	require.NoError(t, os.WriteFile(log, content, 0o666))
 	l, err = admission.OpenSpendLog(log)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/price"
 )
 
-// till is what the providers of a run bill. At no moment may that be more than a cap.
+// till counts the bills of a run's providers, which must never exceed a cap.
 type till struct {
 	t    *testing.T
 	caps map[string]admission.Caps // by provider; "" is the run
@@ -32,11 +32,11 @@ type till struct {
 	inFlight int
 	most     int // in flight at once
 	healthy  bool
-	// real says that waits take real time: they are short, and no answer asks for more.
+	// real means that waits take real time, which is short, and no reply requires a longer one.
 	real bool
 }
 
-// bill adds to what a provider and the run come to.
+// bill adds to the bill of a provider and of the run.
 func (l *till) bill(provider string, tokens int64) {
 	for _, of := range []string{"", provider} {
 		b, c := l.billed[of], l.caps[of]
@@ -52,7 +52,7 @@ func (l *till) bill(provider string, tokens int64) {
 	}
 }
 
-// randomModel is a provider whose answers, usage, delays and failures are drawn.
+// randomModel is a provider with random answers, usage, delays and failures.
 type randomModel struct {
 	provider string
 	*till
@@ -116,8 +116,8 @@ func (c randomModel) Call(ctx context.Context, call providers.Call) (providers.R
 	return reply, nil
 }
 
-// someCaps draws caps of which at least one is set, from a few requests to more than
-// a run needs.
+// someCaps returns random caps, at least one of them set, from a few requests to more than a run
+// needs.
 func someCaps(rng *rand.Rand) admission.Caps {
 	var c admission.Caps
 	for c == (admission.Caps{}) {
@@ -135,17 +135,17 @@ func someCaps(rng *rand.Rand) admission.Caps {
 	return c
 }
 
-// spendRun runs 64-way under random caps.
+// spendRun is a run with concurrency 64 and random caps.
 type spendRun struct {
 	*till
 	options harness.Options
 	planned int
 }
 
-// shops are the providers of such runs.
+// shops returns the providers of such runs.
 var shops = []string{"shop0", "shop1"}
 
-// spendOptions are what all such runs have in common.
+// spendOptions returns the common options of such runs.
 func spendOptions(t *testing.T) harness.Options {
 	t.Helper()
 	o, _ := smallOptions(t, "budgets: {max_steps: 4}", "title: x", goldens.Candidate{Model: "priced"})
@@ -184,7 +184,7 @@ func newSpendRun(t *testing.T, o harness.Options, seed uint64, runs string) *spe
 	return &spendRun{l, o, 4 * o.Trials}
 }
 
-// do runs it, perhaps cancels it midway, and checks that the result is a valid one.
+// do executes the run, cancels some of them, and checks the result.
 func (s *spendRun) do(cancelled bool) harness.Result {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -203,7 +203,7 @@ func (s *spendRun) do(cancelled bool) harness.Result {
 	return res
 }
 
-// raise multiplies every cap; by 0 drops them.
+// raise multiplies every cap; a factor of 0 removes it.
 func (s *spendRun) raise(by int64) {
 	up := func(c admission.Caps) admission.Caps {
 		return admission.Caps{CostNanoUSD: by * c.CostNanoUSD, Tokens: by * c.Tokens, Requests: by * c.Requests}
@@ -217,8 +217,8 @@ func (s *spendRun) raise(by int64) {
 	s.options.Caps = s.caps[""]
 }
 
-// What the providers bill is never above a cap, whatever they do and however many are
-// asked at once.
+// The bills of the providers never exceed a cap, whatever they return and however many requests
+// are in flight.
 func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 	runs := testkit.Long(100, 900)
 	if testing.Short() {
@@ -241,8 +241,8 @@ func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 	require.Greater(t, most, 64)
 }
 
-// Nor do a run and those that go on with it bill more together; with a cap that is
-// high enough, or none, they come to an end.
+// The bills of a run and its resumed parts together do not exceed a cap either. With a high enough
+// cap, or none, they complete.
 func TestSpendingStaysBelowRandomCapsWhenResumed(t *testing.T) {
 	runs := testkit.Long(20, 100)
 	if testing.Short() {
@@ -270,8 +270,7 @@ func TestSpendingStaysBelowRandomCapsWhenResumed(t *testing.T) {
 	require.Greater(t, resumed, runs/2)
 }
 
-// fastDir is a folder of a test's own, in memory where that can be had: it is synced
-// a lot.
+// fastDir returns a temporary folder, in memory if possible, because the test syncs often.
 func fastDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "cupel")

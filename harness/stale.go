@@ -243,6 +243,9 @@ func (o Options) taskDigest(t goldens.Task) string {
 		if spec, ok := o.Suite.HTTP[name]; ok {
 			tools = append(tools, spec)
 		}
+		if server, ok := o.Suite.MCP[name]; ok {
+			tools = append(tools, server)
+		}
 		if result, ok := o.Suite.Fixed[name]; ok {
 			tools = append(tools, result)
 		}
@@ -250,6 +253,9 @@ func (o Options) taskDigest(t goldens.Task) string {
 	parts := []any{t.Request, t.Constraints, t.World.Now.UTC().Format(time.RFC3339Nano), t.World.Zone.String(), w, t.Replies, t.Approvals, t.Script, tools}
 	if len(t.Inputs)+len(t.Images)+len(t.AnswerSchema) > 0 {
 		parts = append(parts, t.Inputs, t.Each, t.Images, t.AnswerSchema)
+	}
+	if len(t.Human)+len(t.Messages) > 0 {
+		parts = append(parts, t.Human, t.Messages)
 	}
 	return drive.DigestOf(parts...)
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// The cassettes that ship are fresh, and all of them are planned.
+// The cassettes of the built-in suites are fresh, and none is orphaned.
 func TestShippedCassettesAreFresh(t *testing.T) {
 	o := countsOptions(t)
 	list, err := harness.Cassettes(o)
@@ -34,7 +34,7 @@ func TestShippedCassettesAreFresh(t *testing.T) {
 	}
 }
 
-// recordedOptions replay what they have just recorded of some tasks for strong and weak.
+// recordedOptions records some tasks with strong and weak and returns the options to replay them.
 func recordedOptions(t *testing.T, tasks ...string) harness.Options {
 	t.Helper()
 	o := recordOptions(t, tasks...)
@@ -128,8 +128,8 @@ func TestWhatMakesACassetteStale(t *testing.T) {
 	}
 }
 
-// Nothing is made of digests that a cassette lacks, nor of one of a whole policy.
-func TestOlderCassettesAreNotStaleForWhatTheyDoNotSay(t *testing.T) {
+// A cassette is not stale because it lacks a digest or has one of a whole policy.
+func TestOlderCassettesWithoutADigestAreFresh(t *testing.T) {
 	o := countsOptions(t)
 	o.Select = harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}}
 	for name, c := range map[string]struct {
@@ -164,7 +164,7 @@ func TestOlderCassettesAreNotStaleForWhatTheyDoNotSay(t *testing.T) {
 	}
 }
 
-func TestCassettesThatAreNotThereNotWholeOrNotAskedFor(t *testing.T) {
+func TestMissingCorruptAndOrphanedCassettes(t *testing.T) {
 	o := recordedOptions(t, "G01", "G02", "G03")
 	write := func(name, text string) {
 		to := filepath.Join(o.CassetteDir, filepath.FromSlash(name))
@@ -212,8 +212,8 @@ func TestCassettesThatAreNotThereNotWholeOrNotAskedFor(t *testing.T) {
 	require.Len(t, got, 6+8, "neither hidden files nor others")
 }
 
-// Only what is not fresh is recorded again, and only its keys are asked for.
-func TestStaleRecordsOnlyWhatIsNotFresh(t *testing.T) {
+// With Stale, only cassettes that are not fresh are recorded, and only their keys are needed.
+func TestStaleSkipsFreshCassettes(t *testing.T) {
 	o := recordedOptions(t, "G01", "G02")
 	o.Stale, o.Runs = true, ""
 	asked := map[string]bool{}

@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/all"
 )
 
-// drawer is a world of values by name, which put changes.
+// drawer is a world of values by name, which the tool put changes.
 type drawer map[string]string
 
 func (drawer) Tools() []tool.Spec { return nil }
@@ -76,7 +76,7 @@ tasks:
 	return s
 }
 
-// Rows say what changed: by call, by hash, and whether it did harm.
+// The rows have the changes of each call, the hashes of the state, and the harm.
 func TestRowsHaveTheState(t *testing.T) {
 	o := countsOptions(t)
 	o.Suite, o.Select.Candidates, o.Runs = drawerSuite(t), []string{episode.ScriptedCandidate}, t.TempDir()
@@ -124,7 +124,7 @@ func TestRowsHaveTheState(t *testing.T) {
 	require.Equal(t, new(false), rows.Episodes[2].Harm, "harm is judged again, too")
 }
 
-// A golden test fails where an episode did harm, also where it solved its task.
+// A golden test fails if an episode did harm, even if it solved its task.
 func TestGoldenTestsFailOnHarm(t *testing.T) {
 	suite := drawerSuite(t)
 	suite.Tasks = suite.Tasks[2:3]

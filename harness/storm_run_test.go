@@ -16,8 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// Several commands run in parallel, in real time too, and yet a replay of what
-// was recorded has every row of it, at any concurrency.
+// A replay of parallel commands has every recorded row, at any concurrency, also if the recording
+// was in real time.
 func TestStormReplaysAsRecorded(t *testing.T) {
 	w := newRandomFaults(1)
 	o := stormOptions(t, 12, w)
@@ -56,7 +56,7 @@ func TestStormReplaysAsRecorded(t *testing.T) {
 	checkStorm(t, rows)
 }
 
-// requireSameEpisodes names the first column in which two runs differ.
+// requireSameEpisodes fails with the first column in which two runs differ.
 func requireSameEpisodes(t *testing.T, a, b harness.Result) {
 	t.Helper()
 	next, stop := iter.Pull2(ledger.Scan(b.Dir))
@@ -71,9 +71,8 @@ func requireSameEpisodes(t *testing.T, a, b harness.Result) {
 	require.Equal(t, a.Manifest.LedgerDigest, b.Manifest.LedgerDigest)
 }
 
-// A replay of storms that is interrupted goes on to the same bytes, and one at a pace
-// has the same rows.
-func TestStormResumesAndKeepsPace(t *testing.T) {
+// A resumed replay of storms writes the same bytes, and one with a speed has the same rows.
+func TestStormResumesAndReplaysAtASpeed(t *testing.T) {
 	o := stormOptions(t, 6, newRandomFaults(2))
 	recorded, err := harness.Run(context.Background(), o)
 	require.NoError(t, err)
@@ -95,7 +94,7 @@ func TestStormResumesAndKeepsPace(t *testing.T) {
 	}
 }
 
-// checkStorm holds the rows of storms together.
+// checkStorm checks that the rows of storms are consistent.
 func checkStorm(t *testing.T, rows ledger.Rows) {
 	t.Helper()
 	turns, overlap, abandoned, retried := map[string]int32{}, 0, 0, 0

@@ -31,11 +31,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// storm is a strategy that has any number of commands outstanding: at every event it
-// draws how many model calls, tool calls and pauses to issue, of few different prompts,
-// so that equal ones run in parallel. What it draws depends on all it has heard,
-// in the order it heard it: another order is another episode. Half of the episodes end
-// with commands outstanding.
+// storm is a strategy with many commands in flight. At every event it issues a random number of
+// model calls, tool calls and pauses, with few different prompts, so that equal ones run in
+// parallel. The random numbers depend on all earlier results in their order, so that another
+// order gives another episode. Half of the episodes end with commands in flight.
 type storm struct {
 	agent.Tally
 	heard   []byte
@@ -75,13 +74,13 @@ func (m *storm) Step(ev agent.Event) (r agent.Ready) {
 	return m.draw(r)
 }
 
-// hear notes an outcome.
+// hear adds an outcome to the seed.
 func (m *storm) hear(id int, text string) {
 	m.heard = fmt.Appendf(m.heard, "%d:%s\n", id, text)
 	m.parent = id
 }
 
-// draw issues what chance wants, and ends the episode when there is nothing left.
+// draw issues random commands, and ends the episode when its budget is used up.
 func (m *storm) draw(r agent.Ready) agent.Ready {
 	h := fnv.New64a()
 	_, _ = h.Write(m.heard)
@@ -111,8 +110,7 @@ func (m *storm) command(rng *rand.Rand) agent.Command {
 	})
 }
 
-// randomFaults is a provider that takes its time, fails now and then, and never says the
-// same twice.
+// randomFaults is a provider with random delays and failures that never repeats a reply.
 type randomFaults struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
@@ -122,7 +120,7 @@ type randomFaults struct {
 	slow  time.Duration // at least; up to 4 ms otherwise
 	fast  bool          // no time at all
 	fails bool
-	// says makes the message of a reply, as JSON; nil says a number.
+	// says returns the message of a reply as JSON; nil means a number.
 	says func(request []byte) string
 }
 
@@ -165,7 +163,7 @@ func (w *randomFaults) RoundTrip(r *http.Request) (*http.Response, error) {
 	return testkit.Reply(r, status, body), nil
 }
 
-// stormOptions record n tasks by strategy storm.
+// stormOptions returns a recording of n tasks with strategy storm.
 func stormOptions(t testing.TB, n int, w http.RoundTripper) harness.Options {
 	t.Helper()
 	var hits atomic.Int32
@@ -201,7 +199,7 @@ tasks:
 	return o
 }
 
-// replayed runs the recorded options again from their cassettes.
+// replayed replays recorded options from their cassettes.
 func replayed(t *testing.T, o harness.Options) harness.Result {
 	t.Helper()
 	o.Mode, o.Transport = recorder.Replay, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page shows the strategy that the example runs, and it is short.
+// The page contains the code of the example, which is short.
 func TestStrategiesPage(t *testing.T) {
 	page, err := os.ReadFile("../docs/custom-strategies.md")
 	require.NoError(t, err)

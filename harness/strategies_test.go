@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// chat is what a model reads of a request for OpenAI's wire.
+// chat has the parts of a request in OpenAI's format that the models here read.
 type chat struct {
 	Model    string
 	Messages []struct{ Role, Content string }
@@ -28,7 +28,7 @@ func (c chat) has(role, text string) bool {
 	})
 }
 
-// calls is the message of a model that calls tools: pairs of a name and arguments.
+// calls returns a message with tool calls, from pairs of a name and arguments.
 func calls(pairs ...string) string {
 	var list []any
 	for i := 0; i < len(pairs); i += 2 {
@@ -45,7 +45,7 @@ func text(s string) string {
 	return string(b)
 }
 
-// toolMind calls two tools at once and one that there is not, then answers.
+// toolMind calls two tools in parallel and one that does not exist, then answers.
 func toolMind(c chat) string {
 	if !c.has("tool", "") {
 		return calls("get_job_status", `{"id":"1"}`, "lookup", `{"id":"2"}`, "get_lost", `{}`)
@@ -53,7 +53,7 @@ func toolMind(c chat) string {
 	return text("Job 1 is queued.")
 }
 
-// planMind plans three steps, of which two can go on at once.
+// planMind plans three steps, of which two can run in parallel.
 func planMind(c chat) string {
 	switch {
 	case c.has("system", "You are the planner."):
@@ -71,8 +71,8 @@ func planMind(c chat) string {
 	return calls("lookup", `{"id":"2"}`)
 }
 
-// strategyOptions record n tasks by a built-in strategy, of a provider that thinks with
-// a model and fails now and then.
+// strategyOptions returns a recording of n tasks with a built-in strategy and a provider with
+// random failures.
 func strategyOptions(t *testing.T, n int, strategy string, model func(chat) string) (harness.Options, *randomFaults) {
 	t.Helper()
 	w := newRandomFaults(5)
@@ -88,8 +88,7 @@ func strategyOptions(t *testing.T, n int, strategy string, model func(chat) stri
 	return o, w
 }
 
-// The agents tools and plan run through provider, recorder and ledger, and replay as
-// they were recorded.
+// The replays of agents tools and plan equal their recordings.
 func TestStrategiesReplayAsRecorded(t *testing.T) {
 	t.Run("tools", func(t *testing.T) {
 		o, _ := strategyOptions(t, 4, "tools", toolMind)
@@ -161,8 +160,8 @@ func callsOf(rows ledger.EpisodeRows) (list []string) {
 	return list
 }
 
-// The second model of a candidate is asked, priced and forecast like the first.
-func TestFallbackIsAskedAndPriced(t *testing.T) {
+// The fallback model of a candidate is called, priced and forecast like the first one.
+func TestFallbackIsCalledAndPriced(t *testing.T) {
 	o, w := strategyOptions(t, 1, "tools", func(c chat) string {
 		if c.Model == "gpt-4o-mini" {
 			return "no message at all" // which no wire can read

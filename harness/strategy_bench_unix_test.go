@@ -18,8 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// diligent answers at once in every strategy: it calls a tool with ever new arguments,
-// and says so in the end.
+// diligent answers immediately with every strategy. It calls a tool with new arguments each time,
+// and then answers.
 type diligent struct{ strategy string }
 
 const (
@@ -53,7 +53,7 @@ func (d diligent) Call(_ context.Context, c providers.Call) (providers.Reply, er
 	return r, nil
 }
 
-// diligentPlan has steps that need nothing of each other, and one that needs them all.
+// diligentPlan has independent steps and one that depends on all of them.
 func diligentPlan() string {
 	type step struct {
 		ID           string   `json:"id"`
@@ -74,7 +74,7 @@ func diligentPlan() string {
 	return string(text)
 }
 
-// diligentOptions run n episodes of a strategy live, in memory.
+// diligentOptions returns a live run of n episodes of a strategy in memory.
 func diligentOptions(t testing.TB, strategy string, n, concurrency int) harness.Options {
 	t.Helper()
 	o := stormOptions(t, n, nil)
@@ -87,7 +87,7 @@ func diligentOptions(t testing.TB, strategy string, n, concurrency int) harness.
 
 var diligentEpisode = map[string]int{"tools": diligentTurns, "plan": 2 + 2*diligentTurns}
 
-// The episodes that are measured are whole.
+// The measured episodes are complete.
 func TestDiligentEpisodes(t *testing.T) {
 	for strategy, turns := range diligentEpisode {
 		res, err := harness.Run(context.Background(), diligentOptions(t, strategy, 4, 4))
@@ -102,10 +102,10 @@ func TestDiligentEpisodes(t *testing.T) {
 	}
 }
 
-// BenchmarkStrategies runs whole episodes live, many at once, by models that answer at
-// once: what is left is the machine, its tools, the driver and the rows. A turn of tools
-// calls two tools; a plan has 16 steps of two turns each, four of them in parallel. The floor
-// is the machine alone: BenchmarkToolsTurn and BenchmarkPlan of package agent.
+// BenchmarkStrategies runs complete live episodes in parallel, with models that answer immediately,
+// so that it measures the machine, its tools, the driver and the rows. A turn of tools calls two
+// tools; a plan has 16 steps of two turns each, four of them in parallel. The lower bound is the
+// machine alone: BenchmarkToolsTurn and BenchmarkPlan of package agent.
 func BenchmarkStrategies(b *testing.B) {
 	for _, strategy := range []string{"tools", "plan"} {
 		for _, concurrency := range []int{1, 4, 16} {

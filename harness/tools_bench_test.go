@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// tenTurns is a model that calls two tools in each of nine turns, and then answers.
+// tenTurns is a model that calls two tools in each of nine turns and then answers.
 type tenTurns struct{}
 
 func (tenTurns) Call(_ context.Context, c providers.Call) (providers.Reply, error) {
@@ -30,10 +30,10 @@ func (tenTurns) Call(_ context.Context, c providers.Call) (providers.Reply, erro
 	return r, nil
 }
 
-// BenchmarkToolsOverhead runs 200 episodes of the strategy tools, of ten turns that call
-// two tools each, by models that answer at once, so many episodes at a time. What is
-// left is cupel's own time of a turn: plan, machine, prompt, world, rows and checks. The
-// floor is BenchmarkToolsTurn in package agent, the machine alone.
+// BenchmarkToolsOverhead measures cupel's own time per turn: plan, machine, prompt, world, rows and
+// checks. It runs 200 episodes of strategy tools in parallel, with ten turns of two calls and
+// models that answer immediately. The lower bound is BenchmarkToolsTurn in package agent, the
+// machine alone.
 func BenchmarkToolsOverhead(b *testing.B) {
 	for _, concurrency := range []int{1, 16, 64} {
 		b.Run(fmt.Sprint(concurrency), func(b *testing.B) {

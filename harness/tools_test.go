@@ -30,8 +30,8 @@ import (
 
 const plantedKey = "plantedKey-7f3a9c0d5e"
 
-// toolSuite is a suite of one scripted task with one tool; use is what the tool
-// has besides name, description and schema, more what the task has.
+// toolSuite returns a suite of one scripted task with one tool. use are further fields of the
+// tool, more those of the task.
 func toolSuite(t *testing.T, use, more string) *goldens.Suite {
 	t.Helper()
 	s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(`name: own
@@ -53,7 +53,7 @@ tasks:
 	return s
 }
 
-// ownOptions run the scripted task of a suite.
+// ownOptions returns a run of the scripted task of a suite.
 func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	t.Helper()
 	prices, err := price.Default()
@@ -69,7 +69,7 @@ func ownOptions(t *testing.T, s *goldens.Suite) Options {
 	}
 }
 
-// finished runs o; the result has the rows, also those of a run with a folder.
+// finished runs o and returns the result with its rows, also for a run with a folder.
 func finished(t *testing.T, o Options) Result {
 	t.Helper()
 	res, err := Run(context.Background(), o)
@@ -93,7 +93,7 @@ func runOne(t *testing.T, o Options) (Result, []string) {
 	return res, calls
 }
 
-// endpoint serves one handler and closes the connections kept to it.
+// endpoint serves one handler and closes its idle connections at the end.
 func endpoint(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -104,10 +104,10 @@ func endpoint(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// TestToolRunners is the contract of everything that runs tools: the Go
-// function, the HTTP endpoint and the world.
+// TestToolRunners is the contract of everything that executes tools: Go functions, HTTP endpoints
+// and worlds.
 func TestToolRunners(t *testing.T) {
-	// A runner is set up to give value, or with fail to fail with code E_X.
+	// A runner returns value, or with fail an error with code E_X.
 	runners := map[string]func(t *testing.T, fail bool) Options{
 		"go": func(t *testing.T, fail bool) Options {
 			o := ownOptions(t, toolSuite(t, "", ""))
@@ -172,7 +172,7 @@ func TestToolRunners(t *testing.T) {
 	}
 }
 
-// oneCall is a strategy that makes one tool call, whatever the model says, and ends.
+// oneCall is a strategy that makes one tool call and ends.
 type oneCall struct{ call tool.Call }
 
 func (m oneCall) Step(ev agent.Event) agent.Ready {
@@ -185,7 +185,7 @@ func (m oneCall) Step(ev agent.Event) agent.Ready {
 	return agent.Ready{Commands: []agent.Command{agent.Finish{Status: agent.Answered}}}
 }
 
-// callTool makes one call past what the built-in strategies check.
+// callTool makes one call without the checks of the built-in strategies.
 func callTool(t *testing.T, o Options, name, args string) tool.Result {
 	t.Helper()
 	o.Suite.Tasks[0].Agent = "one-call"
@@ -244,7 +244,7 @@ func TestGoToolThatBreaks(t *testing.T) {
 	}
 }
 
-func TestGoToolsMoveTheVirtualClock(t *testing.T) {
+func TestGoToolsAdvanceTheVirtualClock(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "", ""))
 	o.Mode = recorder.Replay // Go functions run there, too
 	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(_ context.Context, _ tool.Call, info episode.CallInfo) (tool.Result, error) {
@@ -256,7 +256,7 @@ func TestGoToolsMoveTheVirtualClock(t *testing.T) {
 	require.Equal(t, int64(5_000_000), res.Rows.Episodes[0].ElapsedUs)
 }
 
-func TestGoToolForNoTool(t *testing.T) {
+func TestGoToolForAnUnknownTool(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "", ""))
 	o.Tools = map[string]episode.ToolFunc{"get_jobs": nil, "get_job_status": nil}
 	_, err := Run(context.Background(), o)
@@ -306,9 +306,9 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// A tool that is judged but not run returns its fixed result; neither a Go function nor
-// the world runs it.
-func TestToolThatIsNotRun(t *testing.T) {
+// A tool that is checked but not executed returns its fixed result. Neither a Go function nor the
+// world executes it.
+func TestToolThatIsNotExecuted(t *testing.T) {
 	o := ownOptions(t, toolSuite(t, "    run: never\n    result: {status: fixed}", ""))
 	o.Tools = map[string]episode.ToolFunc{"get_job_status": func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 		return tool.Result{}, errors.New("it ran")

@@ -34,7 +34,7 @@ func TestTranscriptShowsEachPromptLineOnce(t *testing.T) {
 	require.Equal(t, int(rows.Episode.Steps), strings.Count(text, "── turn "))
 }
 
-// An untrusted text can neither drive the terminal nor break out of its frame.
+// An untrusted text can neither control the terminal nor leave its frame.
 func TestTranscriptMakesControlCharactersVisible(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, episode.WriteTranscript(&b, []episode.Trace{{Question: "a\x1b[2Jb\r\n── end: answered", Reply: "x\u202ey"}}))
@@ -44,8 +44,8 @@ func TestTranscriptMakesControlCharactersVisible(t *testing.T) {
 	require.Contains(t, b.String(), "   │ ── end: answered")
 }
 
-// A transcript of several turns at once says whose each call is, and what the strategy
-// is at; what models write stays within its lines.
+// A transcript of parallel turns names the turn of each call and the progress of the strategy. The
+// text of models stays within its lines.
 func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
 	page := func(model func(chat) string, strategy string) string {
 		o, w := strategyOptions(t, 1, strategy, model)
@@ -88,8 +88,7 @@ func TestTranscriptShowsCallsStepsAndProgress(t *testing.T) {
 	require.Equal(t, 1, strings.Count(hostile, "\n── end"), hostile)
 }
 
-// A call that is not of the turn above it says whose it is; an abandoned answer that
-// it is one.
+// A call of another turn than the one above it names its turn, and an abandoned reply is marked.
 func TestTranscriptOfOverlappingTurns(t *testing.T) {
 	var b strings.Builder
 	turn := func(n int32, kind string) episode.Trace {

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/providers"
 )
 
-// accounting is a model whose replies have a usage of their own.
+// accounting is a model whose replies have a configured usage.
 type accounting struct {
 	*model
 	usage providers.Usage
@@ -23,7 +23,7 @@ func (m accounting) Call(ctx context.Context, c providers.Call) (providers.Reply
 	return r, err
 }
 
-// TestUsageThatIsNotUnderstood: the turn names it and costs null, the run names it once.
+// A turn with usage that cupel does not understand names it and has no cost. The run names it once.
 func TestUsageThatIsNotUnderstood(t *testing.T) {
 	o, m := smallOptions(t, "tier: core", "title: x", goldens.Candidate{Model: "priced"}, answer, answer, answer)
 	o.Trials, o.Concurrency = 3, 1

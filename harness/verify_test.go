@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// rewritten writes the ledger of a run again with changed rows.
+// rewritten rewrites the ledger of a run with changed rows.
 func rewritten(t *testing.T, dir string, change func(*ledger.Rows)) {
 	t.Helper()
 	rows, err := ledger.Read(dir)

@@ -17,10 +17,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// simulated are the simulator's wires.
+// simulated has the wires of the simulator.
 var simulated = []string{"sim-anthropic", "sim-bedrock", "sim-cohere", "sim-gemini", "sim-ollama", "sim-openai", "sim-responses", "sim-tgi"}
 
-// everyWire is a candidate for each wire, asked for whole replies and for streams.
+// everyWire returns two candidates for each wire, one of them streamed.
 func everyWire() []goldens.Candidate {
 	var list []goldens.Candidate
 	for _, provider := range simulated {
@@ -31,8 +31,8 @@ func everyWire() []goldens.Candidate {
 	return list
 }
 
-// TestEveryWireRecordsAndReplays: whichever wire asks, whole or streamed, the task
-// is solved, tokens are counted and priced, and the replay gives the same rows.
+// Over every wire, streamed or not, the task is solved, tokens are counted and priced, and the
+// replay has the same rows.
 func TestEveryWireRecordsAndReplays(t *testing.T) {
 	for _, name := range all.Names() {
 		if len(name) > 4 && name[:4] == "sim-" {
@@ -71,9 +71,8 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 	require.Equal(t, withoutRun(rowsOf(t, recorded)), withoutRun(rowsOf(t, replayed)))
 }
 
-// TestChaosIsNeverTheModelsFailure: whatever a server does, an episode is either
-// solved or has an error of the infrastructure, of the kind the table of chaos
-// says; none is a task that the model failed.
+// With every fault of a server, an episode is either solved or has an infrastructure error of the
+// kind in the table of faults. It never counts as a failure of the model.
 func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 	t.Parallel() // it waits
 	kinds := map[string][]string{}
@@ -123,9 +122,8 @@ func TestChaosIsNeverTheModelsFailure(t *testing.T) {
 	}
 }
 
-// TestChaosIsSurvivedByTryingAgain: a server that fails a third of the requests
-// loses no episode to a client that makes them again.
-func TestChaosIsSurvivedByTryingAgain(t *testing.T) {
+// With retries, no episode is lost if a server fails a third of the requests.
+func TestRetriesSurviveChaos(t *testing.T) {
 	t.Parallel() // it waits
 	cfg := followers(3)
 	cfg.Chaos = "rate-limit=0.1,unavailable=0.1,disconnect=0.1,overloaded=0.05"

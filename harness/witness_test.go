@@ -21,9 +21,9 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// What a real episode did is never called impossible: an expectation drafted from a
-// recorded episode of any strategy, with every signal as it was, loads.
-func TestRecordedEpisodesContradictNothing(t *testing.T) {
+// The actions of a recorded episode are never reported as impossible: an expectation that is drafted
+// from an episode of any strategy, with all signals, loads.
+func TestRecordedEpisodesArePossible(t *testing.T) {
 	kinds := counts.Worlds()
 	maps.Copy(kinds, research.Worlds())
 	for name, fsys := range map[string]fs.FS{"counts": counts.FS, "research": research.FS} {
@@ -68,7 +68,7 @@ func TestRecordedEpisodesContradictNothing(t *testing.T) {
 	}
 }
 
-// asItWas drafts the expectation of an outcome and adds every signal.
+// asItWas drafts the expectation of an outcome with all signals.
 func asItWas(task goldens.Task, o goldens.Outcome) goldens.Expect {
 	task.Expect = nil // what the task accepted may be less than happened
 	e := goldens.Pin(task, o)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// acquire takes a permit that must be free at once.
+// acquire takes a permit that must be available immediately.
 func acquire(t testing.TB, l *Lane, r Request) *Permit {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -29,8 +29,8 @@ func acquire(t testing.TB, l *Lane, r Request) *Permit {
 	return p
 }
 
-// queue acquires in the background, and calls went when the permit is there. It
-// returns when the request waits, or was let go.
+// queue acquires in the background and calls went with the permit. It returns when the request waits
+// or has its permit.
 func queue(t *testing.T, l *Lane, r Request, went func(*Permit, error)) {
 	t.Helper()
 	go func() { went(l.Acquire(t.Context(), r)) }()
@@ -147,8 +147,8 @@ func TestAcquireEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// A request whose context ends at the moment it is let go was not sent: it gives
-// back all it was granted.
+// A request whose context ends when it gets its permit is not sent, and returns everything that was
+// granted.
 func TestAbandonedAsItIsLetGo(t *testing.T) {
 	now := time.Unix(0, 0)
 	c := New(Options{Concurrency: 1, Caps: Caps{Requests: 2}, Now: func() time.Time { return now }, Providers: map[string]Limits{"p": {RequestsPerMinute: 2, TokensPerMinute: 9}}})

@@ -115,7 +115,7 @@ func TestAProvidersCapHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// The refusal of one who waits does not hang on the lane's limits.
+// A waiting request can be refused independently of the lane's limits.
 func TestRefusedWhilePaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Options{Caps: Caps{Tokens: 100}})

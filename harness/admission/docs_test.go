@@ -15,7 +15,7 @@ func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
-// docs/providers.md states how long anything is waited for.
+// docs/providers.md has all waiting times.
 func TestWaitsAreStated(t *testing.T) {
 	text, err := os.ReadFile("../../docs/providers.md")
 	require.NoError(t, err)

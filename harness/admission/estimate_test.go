@@ -23,7 +23,7 @@ type tokeniser struct {
 	longest int64
 }
 
-// bill draws what a request is billed.
+// bill returns the random bill of a request.
 func (m tokeniser) bill(rng *rand.Rand, r Request) providers.Usage {
 	share := m.perByte * (0.5 + rng.Float64()/2)
 	return providers.Usage{Reported: true, Input: 1 + int64(share*float64(r.Text)), Output: min(rng.Int64N(m.longest+1), r.Output)}
@@ -78,8 +78,8 @@ func unreliableRun(t *testing.T, seed uint64, caps Caps, share float64, models m
 	return billed
 }
 
-// TestMissingReportsLeaveHalfTheCap checks that no cap is passed and at least half of
-// it is used, whatever the tokenisers and reply lengths of the models are.
+// TestMissingReportsLeaveHalfTheCap checks that no cap is exceeded and at least half of it is used,
+// with any tokenisers and reply lengths.
 func TestMissingReportsLeaveHalfTheCap(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -103,8 +103,7 @@ func TestMissingReportsLeaveHalfTheCap(t *testing.T) {
 	}
 }
 
-// TestByteTokenisersStayBelowTheCap: a token a byte and the longest replies are within
-// the cap whether they are reported or not.
+// One token per byte and the longest replies stay within the cap, reported or not.
 func TestByteTokenisersStayBelowTheCap(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -117,9 +116,9 @@ func TestByteTokenisersStayBelowTheCap(t *testing.T) {
 	}
 }
 
-// TestACheapPastDoesNotOpenTheCap: what was observed says nothing about the requests
-// in flight. Each of them may come to its worst case, and they still fit together.
-func TestACheapPastDoesNotOpenTheCap(t *testing.T) {
+// Cheap requests in the past do not change the reservations of those in flight: even if each reaches
+// its worst case, they stay within the cap.
+func TestCheapRequestsDoNotLowerReservations(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			c := New(Options{Caps: Caps{Tokens: 100_000}})
@@ -157,7 +156,7 @@ func TestACheapPastDoesNotOpenTheCap(t *testing.T) {
 	}
 }
 
-// TestEstimate states what requests without a report count for.
+// TestEstimate checks the estimates for requests without reported usage.
 func TestEstimate(t *testing.T) {
 	reported := func(c *Control, n int) {
 		for range n {
@@ -204,7 +203,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestFewWaitForAnEstimate: a model that never reports does not fill the memory.
+// Memory does not grow with a model that never reports usage.
 func TestFewWaitForAnEstimate(t *testing.T) {
 	c := New(Options{})
 	l := c.Lane("p", "k")

@@ -17,7 +17,7 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
-// refills is an allowance of a limit that refills all the time.
+// refills returns the allowance of a limit that refills continuously.
 func refills(k kind, left float64, reset time.Duration, limit float64) allowance {
 	return allowance{kind: k, left: left, reset: reset, refills: true, limit: limit}
 }
@@ -70,7 +70,7 @@ func TestAllowances(t *testing.T) {
 	}
 }
 
-// times is when requests that are asked for at once may go, after the header.
+// times returns when simultaneous requests may be sent after the header.
 func times(t *testing.T, l *Lane, n int, r Request) []time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -134,7 +134,7 @@ func TestHeadersPauseAndSpread(t *testing.T) {
 	})
 }
 
-// Whatever a provider says, a request goes within the bounds.
+// With any headers, a request is sent within the bounds.
 func FuzzHeader(f *testing.F) {
 	f.Add("0", "6m0s", "2026-05-01T12:00:00Z", `"burst";r=0;t=30`, `"burst";q=1;w=60`)
 	f.Add("1e14", "1777636830500", "Fri, 01 May 2026 12:00:07 GMT", "limit=10, remaining=0, reset=1e300", "10;w=NaN")

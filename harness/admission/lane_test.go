@@ -59,7 +59,7 @@ func TestLimitFalls(t *testing.T) {
 	})
 }
 
-// An outage is met by ever fewer requests; the first success ends the pauses.
+// During an outage, requests become rarer; the first success ends the pauses.
 func TestBackoffBelowOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Concurrency: 1}).Lane("p", "k")
@@ -151,7 +151,7 @@ func TestRetryAfterPausesTheLane(t *testing.T) {
 	}
 }
 
-// hidden is a provider that refuses more than so many requests at once.
+// hidden is a provider that refuses requests above a number in flight.
 type hidden struct {
 	capacity, inFlight, refused atomic.Int64
 }
@@ -167,8 +167,7 @@ func (h *hidden) call(latency time.Duration) Result {
 	return Result{}
 }
 
-// The limit follows a capacity that nobody tells, up and down, and no candidate
-// is starved on the way.
+// The limit follows an unknown capacity up and down, and no candidate is starved.
 func TestLimitConvergesToAHiddenCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{Concurrency: 64}).Lane("p", "k")
@@ -219,8 +218,7 @@ func TestLimitConvergesToAHiddenCapacity(t *testing.T) {
 	})
 }
 
-// A provider that refuses half of all requests still answers every one of them in
-// the end.
+// A provider that refuses half of all requests finally answers every one of them.
 func TestHalfOfAllRequestsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Options{Caps: Caps{Tokens: 100_000}})

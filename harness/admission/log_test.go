@@ -22,8 +22,8 @@ func openLog(t testing.TB, path string) *SpendLog {
 	return l
 }
 
-// writeLog makes a log of a run that was killed with one request in flight after a
-// sync before the last two records, and returns its content.
+// writeLog makes a log of a run that was killed with one request in flight, with a sync
+// before the last two records. It returns the content.
 func writeLog(t testing.TB) (path string, content []byte) {
 	path = filepath.Join(t.TempDir(), "spend.log")
 	log := openLog(t, path)
@@ -45,7 +45,7 @@ func TestSpendLogGoesOn(t *testing.T) {
 	path, content := writeLog(t)
 	require.Equal(t, `m 0000000000000000161|r 1 300 30 1 "p" ""|r 2 3 3 1 "q \"\n\u2603" ""|s 1 70 7 1|r 3 1000 1000 1 "p" "a-1"|s 2 0 0 1`, payloads(content))
 	want := map[string]Spend{"p": {1070, 1007, 2}, "q \"\n☃": {0, 0, 1}}
-	for range 2 { // an open reservation stays one
+	for range 2 { // an open reservation stays open
 		log := openLog(t, path)
 		require.Equal(t, want, log.Spent())
 		c := New(Options{Log: log, Caps: Caps{CostNanoUSD: 1100}, Providers: map[string]Limits{"p": {Caps: Caps{Requests: 2}}}})
@@ -77,20 +77,22 @@ func payloads(content []byte) string {
 	return strings.Join(list, "|")
 }
 
-// synced is how much of a log is marked as on disk.
+// synced returns how many bytes of a log are marked as on disk, which its first line says. The
+// last line may be in the making.
 func synced(t testing.TB, content []byte) int {
 	var size int
-	_, err := fmt.Sscanf(payloads(content), "m %d", &size)
+	first, _, _ := bytes.Cut(content, []byte("\n"))
+	_, err := fmt.Sscanf(payloads(first), "m %d", &size)
 	require.NoError(t, err)
 	return size
 }
 
-// A run that is killed between any two bytes resumes with at least what it spent:
-// what the whole records before the cut say. A log that lost what was on disk is
-// refused, and so is every cut of one that was closed.
+// A run that is killed between any two bytes resumes with at least what it spent,
+// according to the complete records before the cut. A log that lost bytes that were on
+// disk is refused, and so is every cut of a closed log.
 func TestSpendLogCutAtEveryByte(t *testing.T) {
 	path, content := writeLog(t)
-	spent := []map[string]Spend{ // after so many records
+	spent := []map[string]Spend{ // by the number of records
 		3: {"p": {300, 30, 1}, "q \"\n☃": {3, 3, 1}},
 		4: {"p": {70, 7, 1}, "q \"\n☃": {3, 3, 1}},
 		5: {"p": {1070, 1007, 2}, "q \"\n☃": {3, 3, 1}},
@@ -108,7 +110,7 @@ func TestSpendLogCutAtEveryByte(t *testing.T) {
 			log := openLog(t, path)
 			whole := bytes.Count(content[:cut], []byte("\n"))
 			require.Equal(t, spent[whole], log.Spent(), "cut at %d", cut)
-			number, err := log.reserve("p", "", Spend{1, 1, 1}) // what follows joins no torn tail
+			number, err := log.reserve("p", "", Spend{1, 1, 1}) // new records must not join a torn tail
 			require.NoError(t, err)
 			log.settle(number, Spend{2, 2, 1})
 			require.NoError(t, log.Close())
@@ -129,7 +131,8 @@ func TestSpendLogCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// requireRefused checks that a log is refused by name and left as it is.
+// requireRefused checks that a log is refused, that the error names it, and that it is
+// not changed.
 func requireRefused(t *testing.T, path string, content []byte) {
 	t.Helper()
 	_, err := OpenSpendLog(path)
@@ -138,7 +141,7 @@ func requireRefused(t *testing.T, path string, content []byte) {
 	require.ErrorContains(t, err, "damaged at offset")
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, content, left, "what is refused is left as it is")
+	require.Equal(t, content, left, "a refused log is not changed")
 }
 
 func TestSpendLogRefusesDamage(t *testing.T) {
@@ -179,8 +182,8 @@ func TestSpendLogRefusesDamage(t *testing.T) {
 	}
 }
 
-// What cannot be written down is not sent, and what cannot be settled stays
-// reserved in the file.
+// If a reservation cannot be written, the request is not sent. If a settlement cannot
+// be written, the reservation stays open in the file.
 func TestSpendLogThatCannotBeWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spend.log")
 	log := openLog(t, path)
@@ -221,15 +224,15 @@ func FuzzSpendLog(f *testing.F) {
 		for _, s := range spent {
 			require.GreaterOrEqual(t, min(s.CostNanoUSD, s.Tokens, s.Requests), int64(0))
 		}
-		again := readLog(content[:log.size]) // only a tail is cut off
+		again := readLog(content[:log.size]) // opening removes only a torn tail
 		require.NotNil(t, again)
 		require.Equal(t, log.size, again.size)
 		require.Equal(t, spent, again.Spent())
 	})
 }
 
-// TestSpendLogIsSyncedTogether: those who wait for the disk share a sync, and the
-// first line says how far it went.
+// TestSpendLogIsSyncedTogether checks that concurrent waiters share a sync, and that
+// the first line has the synced size.
 func TestSpendLogIsSyncedTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spend.log")
 	log := openLog(t, path)
@@ -254,8 +257,8 @@ func TestSpendLogIsSyncedTogether(t *testing.T) {
 	require.Equal(t, Spend{320, 160, 160}, openLog(t, path).Spent()["p"])
 }
 
-// TestSpendLogIsRaised: what is known from elsewhere counts where it is more, in each
-// measure, and stays.
+// TestSpendLogIsRaised checks that a higher spending from another source replaces the
+// log's, for each measure, and is kept.
 func TestSpendLogIsRaised(t *testing.T) {
 	path, _ := writeLog(t)
 	for range 2 {
@@ -268,7 +271,7 @@ func TestSpendLogIsRaised(t *testing.T) {
 	}
 }
 
-// readLog reads a log; nil if it is damaged.
+// readLog reads a log. It returns nil if the log is damaged.
 func readLog(content []byte) *SpendLog {
 	l := &SpendLog{settled: map[string]Spend{}, unsettled: map[int64]reservation{}, byRequest: map[string]int64{}}
 	if l.read(bytes.NewReader(content)) != nil {
@@ -277,7 +280,7 @@ func readLog(content []byte) *SpendLog {
 	return l
 }
 
-// floor: two checksums and nine numbers a request.
+// Floor: two checksums and nine numbers for each request.
 func BenchmarkOpenSpendLog(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "spend.log")
 	log := openLog(b, path)

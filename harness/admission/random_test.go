@@ -14,11 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// billing is the truth: what the providers have billed, and the most they may.
+// billing is what the providers have actually billed, and their caps.
 type billing struct {
 	mu    sync.Mutex
 	run   Spend
@@ -44,7 +45,7 @@ func exceeds(c Caps, s Spend) bool {
 	return above(c.CostNanoUSD, s.CostNanoUSD) || above(c.Tokens, s.Tokens) || above(c.Requests, s.Requests)
 }
 
-// randomCaps caps about half of what there is to cap.
+// randomCaps sets about half of the caps.
 func randomCaps(rng *rand.Rand, most int64) (c Caps) {
 	for _, field := range []*int64{&c.CostNanoUSD, &c.Tokens, &c.Requests} {
 		if rng.IntN(2) == 0 {
@@ -55,8 +56,9 @@ func randomCaps(rng *rand.Rand, most int64) (c Caps) {
 	return c
 }
 
-// randomRun asks 64 at a time, with costs, failures and cancellations at random,
-// and checks that no cap is ever exceeded and that everybody gets an answer.
+// randomRun sends up to 64 requests in parallel, with random costs, failures and
+// cancellations. It checks that no cap is ever exceeded and that every request gets an
+// answer.
 func randomRun(t *testing.T, seed uint64, log *SpendLog) (requests, refused int64) {
 	rng := rand.New(rand.NewPCG(seed, 64))
 	names := []string{"p", "q", "r"}
@@ -116,7 +118,7 @@ func randomRun(t *testing.T, seed uint64, log *SpendLog) (requests, refused int6
 	return sent.Load(), stopped.Load()
 }
 
-// answer draws how a request ends, and what is billed for it in truth.
+// answer draws the result of a request and what is actually billed for it.
 func answer(rng *rand.Rand, r Request) (Result, Spend) {
 	u := providers.Usage{Reported: true, Input: rng.Int64N(r.Input + 1), Output: rng.Int64N(r.Output + 1)}
 	billed := Spend{CostNanoUSD: rng.Int64N(r.CostNanoUSD + 1), Tokens: u.Total(), Requests: 1}
@@ -126,9 +128,9 @@ func answer(rng *rand.Rand, r Request) (Result, Spend) {
 		return Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: advice}}, Spend{Requests: 1}
 	case 1:
 		return Result{Err: &fault.Error{Kind: fault.Overloaded}}, Spend{Requests: 1}
-	case 2: // billed, but nobody tells
+	case 2: // billed, but not reported
 		return Result{Err: &fault.Error{Kind: fault.TimedOut}}, billed
-	case 3: // what the pieces so far report is less than what is billed
+	case 3: // the partial stream reports less than is billed
 		u.Output = 0
 		return Result{Err: &fault.Error{Kind: fault.Transport, Partial: true}, Usage: u, CostNanoUSD: cost(0)}, billed
 	case 4:
@@ -138,7 +140,7 @@ func answer(rng *rand.Rand, r Request) (Result, Spend) {
 }
 
 func TestSpendIsNeverAboveACap(t *testing.T) {
-	runs := 1000
+	runs := testkit.Long(300, 1000)
 	if testing.Short() {
 		runs = 50
 	}
@@ -156,7 +158,7 @@ func TestSpendIsNeverAboveACap(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// The log of a random run, read again, says what the control says.
+// The log of a random run, read again, has the same spending as the control.
 func TestSpendLogOfRandomRuns(t *testing.T) {
 	for seed := range 20 {
 		path := filepath.Join(t.TempDir(), "spend.log")

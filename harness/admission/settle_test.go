@@ -10,9 +10,9 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// What a killed process left open counts at its worst until the recorded reply says
-// its total. Only the last reservation of a request can be that of its reply, and
-// one that is settled already is not settled again.
+// An open reservation of a killed process counts with its worst case until the recorded
+// reply gives the actual spending. A reply can only belong to the last reservation of
+// its request, and a settled reservation is not settled again.
 func TestSettleFromARecordedReply(t *testing.T) {
 	path := t.TempDir() + "/spend.log"
 	log := openLog(t, path)
@@ -40,7 +40,7 @@ func TestSettleFromARecordedReply(t *testing.T) {
 		require.Equal(t, Spend{2140, 2014, 4}, log.Spent()["p"])
 		require.Equal(t, Spend{2140, 2014, 4}, lane.budget.spent)
 	}
-	acquire(t, lane, Request{Input: 1, CostNanoUSD: 960}).Done(failure(fault.RateLimit)) // what was given back
+	acquire(t, lane, Request{Input: 1, CostNanoUSD: 960}).Done(failure(fault.RateLimit)) // a rate limit returns the reservation
 	require.NoError(t, log.Close())
 	log = openLog(t, path)
 	require.Equal(t, Spend{2140, 2014, 5}, log.Spent()["p"])
@@ -50,7 +50,7 @@ func TestSettleFromARecordedReply(t *testing.T) {
 	require.Contains(t, payloads(content), `|r 4 1000 1000 1 "p" "b"|s 4 70 7 1|s 3 70 7 1|r 5`)
 }
 
-// A recorded refusal settles to nothing, and one of unknown usage at its worst.
+// A recorded refusal settles to zero, and a reply of unknown usage to the worst case.
 func TestSettleFromARecordedFailure(t *testing.T) {
 	path := t.TempDir() + "/spend.log"
 	log := openLog(t, path)
@@ -65,5 +65,5 @@ func TestSettleFromARecordedFailure(t *testing.T) {
 	c.Lane("p", "k").Settle("broken", failure(fault.Transport))
 	require.Equal(t, Spend{10, 10, 2}, c.Snapshot().Spent)
 	require.NoError(t, log.Close())
-	New(Options{}).Lane("p", "k").Settle("x", Result{}) // without a log there is nothing to settle
+	New(Options{}).Lane("p", "k").Settle("x", Result{}) // without a log, Settle does nothing
 }

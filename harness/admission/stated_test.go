@@ -19,13 +19,13 @@ import (
 	"github.com/cupel-eval/cupel/providers/retry"
 )
 
-// refilling is a provider with a token bucket of requests, which says in headers what
-// is left of it.
+// refilling is a provider with a token bucket of requests. Its headers state the rest
+// of the bucket.
 type refilling struct {
 	lane    *Lane
 	latency func() time.Duration // one way
-	// says writes the headers: what is left, how long it takes until the bucket is full,
-	// and, of a refusal, until a request is there.
+	// says writes the headers: the rest, the time until the bucket is full and, for a
+	// refusal, the time until a request is available.
 	says func(h http.Header, left float64, full, next time.Duration)
 
 	mu              sync.Mutex
@@ -67,7 +67,7 @@ func (s *refilling) ask() (h http.Header, advice time.Duration) {
 	return h, advice
 }
 
-// openAI says it as OpenAI does, with the limit unless that is 0.
+// openAI writes OpenAI's headers, with the limit unless it is 0.
 func openAI(limit int) func(http.Header, float64, time.Duration, time.Duration) {
 	return func(h http.Header, left float64, full, _ time.Duration) {
 		if limit > 0 {
@@ -78,8 +78,8 @@ func openAI(limit int) func(http.Header, float64, time.Duration, time.Duration) 
 	}
 }
 
-// A run of short requests takes hardly longer than the provider's rate allows, and is
-// hardly refused: however the provider puts it, and wherever its limit begins.
+// A run of short requests takes little longer than the provider's rate allows, with few
+// refusals, for every form of the headers and every initial level.
 func TestRequestsWaitForTheNeededAmount(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -147,8 +147,8 @@ func TestRequestsWaitForTheNeededAmount(t *testing.T) {
 	}
 }
 
-// Advice on when to come back outranks every reset header, of whatever convention; a
-// refusal without advice is one until the reset.
+// Retry-After takes precedence over every reset header. A refusal without it waits
+// until the reset.
 func TestAdviceOutranksResets(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"openai":           headers("X-Ratelimit-Limit-Requests", "60", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Requests", "6m0s"),
@@ -168,13 +168,13 @@ func TestAdviceOutranksResets(t *testing.T) {
 					p.Header(header)
 					p.Done(Result{Err: &fault.Error{Kind: fault.RateLimit, RetryAfter: advice}})
 					if advice > 0 {
-						late.Header(header) // the server wrote it before
+						late.Header(header) // the server wrote this header before the refusal
 					}
 					start := time.Now()
 					p, err := l.Acquire(t.Context(), each)
 					require.NoError(t, err)
 					if name == "a spread window" && advice == 0 {
-						want = 0 // one is left
+						want = 0 // one request is left
 					}
 					require.Equal(t, want, time.Since(start).Truncate(time.Millisecond))
 					p.Done(Result{})

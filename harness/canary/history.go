@@ -49,8 +49,7 @@ func Load(runs string) (history []Observation, unreadable int, err error) {
 	return history, unreadable, nil
 }
 
-// The last member of a line seals what stands before it. Lines of an older cupel have
-// none.
+// The last member of a line is the checksum of the others. Lines of an older cupel have none.
 const sealStart, sealEnd = `,"seal":"sha256:`, `"}`
 
 // sealLine seals the JSON object of a line.

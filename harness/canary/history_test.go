@@ -31,7 +31,7 @@ func TestHistoryIsAppendedAndReadBack(t *testing.T) {
 	require.Zero(t, unreadable)
 }
 
-// A line that a killed process left stays by itself: what comes after is read.
+// A line that a killed process left incomplete is skipped; the next lines are read.
 func TestATornLineIsLeftOut(t *testing.T) {
 	runs := t.TempDir()
 	all := series(2)
@@ -54,8 +54,8 @@ func TestATornLineIsLeftOut(t *testing.T) {
 	require.Equal(t, 1, unreadable)
 }
 
-// A flipped bit of any line is refused by the number of the line, or changes nothing.
-// A cut is as if later nights had not been asked.
+// A flipped bit is reported with the number of its line, or changes nothing. A history
+// that is cut has the result of one without the later nights.
 func TestAChangedLineIsRefused(t *testing.T) {
 	runs := t.TempDir()
 	all := series(3)
@@ -90,7 +90,7 @@ func TestAChangedLineIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, path+":1: the line was changed after it was written; restore the file from a copy, or delete the line")
 }
 
-// Lines of an older cupel have no seal.
+// Lines of an older cupel have no checksum.
 func TestLinesWithoutASeal(t *testing.T) {
 	line, err := json.Marshal(series(1)[0])
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestLinesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Whatever the history holds, reading it ends, and what was read can be judged and
+// For any content of the history, reading ends, and what was read can be judged and
 // written again.
 func FuzzHistory(f *testing.F) {
 	for _, o := range series(2) {

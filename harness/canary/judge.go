@@ -178,7 +178,9 @@ func differing(a, b []Observation) float64 {
 			}
 			pairs++
 			for q := range x.Answers {
-				sum += x.Answers[q].distance(y.Answers[q], byAnswer)
+				if x.Answers[q].Digest != y.Answers[q].Digest {
+					sum++
+				}
 			}
 		}
 	}
@@ -191,12 +193,12 @@ func meanOf(nights []Observation, measure int) float64 {
 	for _, o := range nights {
 		for _, a := range o.Answers {
 			switch {
-			case !a.has(measure):
-				continue
-			case measure == byLength:
+			case measure == byLength && a.Tokens != nil:
 				sum += float64(*a.Tokens)
-			default:
+			case measure == byLogProb && a.LogProb != nil:
 				sum += *a.LogProb
+			default:
+				continue
 			}
 			n++
 		}

@@ -12,7 +12,7 @@ import (
 
 var start = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
 
-// nightOf is an observation on a day, whose answers are the texts in turn.
+// nightOf returns the observation of a day. Its answers cycle through the texts.
 func nightOf(n int, served string, texts ...string) Observation {
 	o := Observation{Model: Model{Provider: "openai", Model: "gpt-x"}, Set: "s", At: start.AddDate(0, 0, n), Served: Names([]string{served})}
 	for q := range Prompts() {
@@ -22,8 +22,7 @@ func nightOf(n int, served string, texts ...string) Observation {
 	return o
 }
 
-// judgeAll judges observations in turn, each with those before, and returns what the
-// last one showed.
+// judgeAll judges each observation, given those before it. It returns the last result.
 func judgeAll(all ...Observation) (history []Observation, last manifest.Canary) {
 	for _, o := range all {
 		o, f := Judge(history, o)
@@ -55,7 +54,7 @@ func TestAnotherServedNameIsAChangeAtOnce(t *testing.T) {
 	require.Equal(t, 2, f.Nights)
 	require.Equal(t, "2026-11-03T03:00:00Z", f.ChangedOn)
 	require.Nil(t, history[3].Change)
-	// The old name again is another change.
+	// The old name again is a second change.
 	_, f = judgeAll(append(all, nightOf(3, "gpt-x-2", "a"), nightOf(4, "gpt-x-1", "a"))...)
 	require.Equal(t, "2026-11-05T03:00:00Z", f.ChangedOn)
 }
@@ -69,8 +68,8 @@ func TestAFingerprintIsNamedButNotAChange(t *testing.T) {
 	require.Empty(t, f.ChangedOn)
 }
 
-// A model that always gives the same answers is tested by nothing but how many nights
-// there are: two of 22, three of 13.
+// If a model always gives the same answers, only the number of nights decides: the test
+// needs two of 22, or three of 13.
 func TestOtherAnswersAreAChangeAfterSomeNights(t *testing.T) {
 	for _, c := range []struct{ before, nights int }{{10, 3}, {20, 2}, {7, 4}} {
 		all := series(c.before)
@@ -123,7 +122,7 @@ func TestLengthAndProbabilityAreEvidence(t *testing.T) {
 	require.Contains(t, changes[0].Evidence[2], "mean log probability of a token -0.102 → -0.20")
 }
 
-// What is not known on every night is left out, rather than taken for a change.
+// A measurement that some nights lack is ignored, and is not a change.
 func TestAMeasurementThatBeginsIsNotAChange(t *testing.T) {
 	all := series(24)
 	for n := 20; n < 24; n++ {
@@ -142,7 +141,7 @@ func TestNightsOfOthersDoNotCount(t *testing.T) {
 	all[3].Set = "other"
 	all[4].BaseURL = "https://elsewhere"
 	all[5].Answers, all[5].Problem = nil, "prompt sort: timeout"
-	all[7].At = all[6].At.Add(time.Hour) // of the same day
+	all[7].At = all[6].At.Add(time.Hour) // on the same day
 	_, f := judgeAll(all...)
 	require.Equal(t, 8, f.Nights)
 	require.Equal(t, manifest.CanaryTooFew, f.Status)

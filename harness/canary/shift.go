@@ -199,19 +199,19 @@ func (e *energy) largest(order []int) (z float64, k int) {
 func distances(nights []Observation, measure int) []float64 {
 	n := len(nights)
 	sum, one := make([]float64, n*n), make([]float64, n*n)
-	values := make([]Answer, n)
+	values := make([]measured, n)
 	for q := range nights[0].Answers {
 		known, total := true, 0.0
 		for i, o := range nights {
-			values[i] = o.Answers[q]
-			known = known && values[i].has(measure)
+			v, ok := o.Answers[q].measure(measure)
+			values[i], known = v, known && ok
 		}
 		if !known {
 			continue
 		}
 		for i := range n {
 			for j := range i {
-				d := values[i].distance(values[j], measure)
+				d := values[i].distance(values[j])
 				one[i*n+j], one[j*n+i] = d, d
 				total += 2 * d
 			}
@@ -224,26 +224,27 @@ func distances(nights []Observation, measure int) []float64 {
 	return sum
 }
 
-// has says whether a measurement of the answer is known.
-func (a Answer) has(measure int) bool {
-	switch measure {
-	case byLength:
-		return a.Tokens != nil
-	case byLogProb:
-		return a.LogProb != nil
-	}
-	return true
+// measured is an answer in one measurement: a number, or else the digest of its text.
+type measured struct {
+	number float64
+	digest string
 }
 
-// distance is how far two answers are apart in one measurement that both have.
-func (a Answer) distance(b Answer, measure int) float64 {
+// measure returns false if the measurement of the answer is not known.
+func (a Answer) measure(by int) (m measured, known bool) {
 	switch {
-	case measure == byLength:
-		return math.Abs(math.Log1p(float64(*a.Tokens)) - math.Log1p(float64(*b.Tokens)))
-	case measure == byLogProb:
-		return math.Abs(*a.LogProb - *b.LogProb)
-	case a.Digest != b.Digest:
+	case by == byLength && a.Tokens != nil:
+		return measured{number: math.Log1p(float64(*a.Tokens))}, true
+	case by == byLogProb && a.LogProb != nil:
+		return measured{number: *a.LogProb}, true
+	}
+	return measured{digest: a.Digest}, by != byLength && by != byLogProb
+}
+
+// distance is how far two answers are apart in one measurement.
+func (m measured) distance(o measured) float64 {
+	if m.digest != o.digest {
 		return 1
 	}
-	return 0
+	return math.Abs(m.number - o.number)
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// simulated is a model whose nights are drawn. None of it is known to the test.
+// simulated is a model whose nights are drawn. The test under check does not know its
+// parameters.
 type simulated struct {
 	rng *rand.Rand
-	// noise is the chance that an answer is another than usual, length the standard
-	// deviation of the logarithm of the length of prose.
+	// noise is the probability of an unusual answer, length the standard deviation of
+	// the logarithm of the length of prose.
 	noise, length float64
-	// odd is the chance that a night is one of another machine, on which half of the
-	// answers are others and prose is a tenth longer; sticky the chance that the next
-	// night is of the same kind of machine.
+	// odd is the probability that another machine serves a night; then half of the
+	// answers differ and prose is a tenth longer. sticky is the probability that the
+	// next night has the same kind of machine.
 	odd, sticky float64
 	answers     []int
 	longer      float64
@@ -34,7 +35,8 @@ func newSimulated(seed uint64, noise float64) *simulated {
 	}
 }
 
-// change gives a share of the prompts another usual answer, and all prose another length.
+// change gives a share of the prompts another usual answer, and changes the length of
+// all prose.
 func (s *simulated) change(share, longer float64) {
 	n := int(math.Round(share * float64(len(s.answers))))
 	for _, q := range s.rng.Perm(len(s.answers))[:n] {
@@ -66,7 +68,7 @@ func (s *simulated) night(n int) Observation {
 	return o
 }
 
-// size is how many models are simulated of each setting.
+// size returns the number of simulated models for each setting.
 func size(small, large int) int {
 	if testkit.Evidence() {
 		return large
@@ -74,8 +76,8 @@ func size(small, large int) int {
 	return small
 }
 
-// documented prints a row of a table of docs/canary.md, which is that of the large
-// simulation.
+// documented prints a row of a table of docs/canary.md. With the large simulation, the
+// row must be in the page.
 func documented(t *testing.T, format string, args ...any) {
 	t.Helper()
 	row := fmt.Sprintf(format, args...)
@@ -86,8 +88,8 @@ func documented(t *testing.T, format string, args ...any) {
 	}
 }
 
-// Every night is looked at, and a false alarm begins a new past: so false alarms are
-// counted as a user would see them, over 200 nights from the first on.
+// Every night is tested, and a false alarm starts a new past. So false alarms are
+// counted as a user sees them, over 200 nights from the first one on.
 func TestSimulationFalseAlarms(t *testing.T) {
 	const nights = 200
 	for i, c := range []struct {
@@ -125,12 +127,13 @@ func TestSimulationFalseAlarms(t *testing.T) {
 	}
 }
 
-// A change is found in most models within days: the table of docs/canary.md.
+// In most models a change is found within days. The figures are in the table of
+// docs/canary.md.
 func TestSimulationDetection(t *testing.T) {
 	const before, most = 30, 14
 	for i, c := range []struct {
 		noise, share, longer float64
-		least                float64 // share found within most nights
+		least                float64 // the share of changes found within most nights
 	}{
 		{0, 0.1, 0, 1}, {0, 0.3, 0, 1}, {0, 0.6, 0, 1}, {0, 0, 0.1, 1}, {0, 0, 0.3, 1},
 		{0.05, 0.1, 0, 0.95}, {0.05, 0.3, 0, 1}, {0.05, 0.6, 0, 1}, {0.05, 0, 0.1, 1}, {0.05, 0, 0.3, 1},
@@ -174,8 +177,8 @@ func TestSimulationDetection(t *testing.T) {
 	}
 }
 
-// The p of an unchanged model is below any level no more often than it says, also where
-// the answers of a night depend on each other.
+// For an unchanged model, p is below a level at most as often as the level says, also
+// if the answers of a night are correlated.
 func TestSimulationLevel(t *testing.T) {
 	for i, odd := range []float64{0, 0.3} {
 		models := size(150, 5000)

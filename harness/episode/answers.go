@@ -17,7 +17,7 @@ import (
 // answersFile is where a run folder keeps what its human said.
 const answersFile = "replies.yaml"
 
-// SaveAnswers writes the file; a run that asked nobody has none.
+// SaveAnswers writes the file, unless the run asked no questions.
 func SaveAnswers(dir string, list []Answers) error {
 	if len(list) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func SaveAnswers(dir string, list []Answers) error {
 // maxAnswers bounds the file, in bytes, where it is read again.
 const maxAnswers = 64 << 20
 
-// ReadAnswers reads what saveAnswers wrote; nothing where there is no file.
+// ReadAnswers reads the file of SaveAnswers. It returns nothing if there is no file.
 func ReadAnswers(dir string) ([]Answers, error) {
 	text, err := sealed.Read(filepath.Join(dir, answersFile), maxAnswers)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ type answersEntry struct {
 const approveWord = "approve"
 
 // WriteAnswers writes what the human of a run said as YAML whose replies and
-// approvals are those of a task: with them in the suite, a replay asks nobody.
+// approvals are the approvals of a task. With them in the suite, a replay asks no questions.
 func WriteAnswers(w io.Writer, list []Answers) error {
 	var entries []answersEntry
 	for _, a := range list {

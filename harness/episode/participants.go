@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Human answers the questions of a live or recording run in place of the tasks'
-// scripted replies; false: nobody answers. Time spent waiting is no part of the
-// episode's. Episodes ask concurrently; ctx ends when the run is being stopped.
+// scripted replies; false means that there is no reply. Waiting does not count towards the
+// episode's time budget. Episodes ask concurrently; ctx ends when the run is being stopped.
 type Human func(ctx context.Context, q Question) (Answer, bool)
 
 // Question is what an episode asks its human. All text is untrusted.
@@ -24,6 +25,9 @@ type Question struct {
 	Text string
 	// Call is the tool call that needs approval; nil for a clarifying question.
 	Call *tool.Call
+	// Request is what the agent asks for besides, such as the review of a plan; nil if it is
+	// one of the other two.
+	Request *person.Request
 }
 
 // String is the question on one line, with control characters made visible so
@@ -32,6 +36,8 @@ func (q Question) String() string {
 	text := q.Text
 	if q.Call != nil {
 		text = fmt.Sprintf("Allow %s with arguments %s?", q.Call.Name, q.Call.Args)
+	} else if q.Request != nil && q.Text == "" {
+		text = q.Request.Message
 	}
 	return Visible(clip.Bytes(strings.ToValidUTF8(text, "\uFFFD"), maxQuestion))
 }
@@ -42,6 +48,8 @@ type Answer struct {
 	// Approved a tool call.
 	Text     string
 	Approved bool
+	// Say is a word of package person and replaces both; empty says what they do.
+	Say string
 }
 
 const maxQuestion = 4 << 10

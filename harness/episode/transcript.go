@@ -2,6 +2,7 @@ package episode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,11 +62,14 @@ func WriteTranscript(w io.Writer, traces []Trace) error {
 
 func writeTurn(b *bytes.Buffer, t Trace, shown map[string]bool) {
 	fmt.Fprintf(b, "── turn %d: %s/%s", t.Turn.Turn, Visible(t.Turn.Role), Visible(t.Turn.Kind))
+	if t.Turn.SubAgent != "" {
+		fmt.Fprintf(b, " · agent %s of %s", Visible(t.Turn.SubAgent), Visible(cmp.Or(t.Turn.ParentAgent, "the main one")))
+	}
 	if t.Turn.PlanStep != "" {
 		fmt.Fprintf(b, " · step %s", Visible(t.Turn.PlanStep))
 	}
 	fmt.Fprintf(b, " · model %s · %.3f s", Visible(t.Call.Model), float64(t.Turn.DurationUs)/1e6)
-	if t.Turn.In != nil {
+	if t.Turn.In != nil && t.Turn.Out != nil {
 		fmt.Fprintf(b, " · %d+%d tokens", *t.Turn.In, *t.Turn.Out)
 	}
 	b.WriteByte('\n')

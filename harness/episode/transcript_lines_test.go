@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
 )
 
 // What a turn says again is left out where that is much, and a text that was shown
@@ -33,4 +36,17 @@ func TestPromptLeavesOutMuch(t *testing.T) {
 func TestVisible(t *testing.T) {
 	require.Equal(t, "plain 日本", Visible("plain 日本"))
 	require.Equal(t, `a\u{1B}[31mb\u{202E}c`, Visible("a\x1b[31mb\u202ec"))
+}
+
+// A turn of a sub-agent names it and who started it.
+func TestTranscriptNamesSubAgents(t *testing.T) {
+	for want, turn := range map[string]ledger.Turn{
+		"main/act · model": {Role: "main", Kind: "act"},
+		"builder/act · agent bg_1 of the main one · model":      {Role: "builder", Kind: "act", SubAgent: "bg_1"},
+		"delegate/act · agent d_2 of bg_1 · step build · model": {Role: "delegate", Kind: "act", SubAgent: "d_2", ParentAgent: "bg_1", PlanStep: "build"},
+	} {
+		var b bytes.Buffer
+		require.NoError(t, WriteTranscript(&b, []Trace{{Turn: &turn, Call: &providers.Call{}, Answer: &providers.Reply{Text: "x"}}}))
+		require.Contains(t, b.String(), want)
+	}
 }

@@ -110,6 +110,9 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 		if !s.asks() {
 			continue
 		}
+		if why := s.any.Candidate.Alone(); why != "" {
+			f.warnf("candidate %s: %s", s.Name, why)
+		}
 		for _, model := range drive.ModelsOf(s.any.Candidate) {
 			if _, ok := f.Prices.Lookup(s.Provider, model, f.priceDay); !ok {
 				f.warnf("candidate %s: the price table has no price of model %s of provider %s: its cost is unknown", s.Name, model, s.Provider)

@@ -75,7 +75,7 @@ func newLab(ctx context.Context, quick bool, log io.Writer) (*lab, error) {
 	if l.dir, err = os.MkdirTemp("", "cupel-mutants-"); err != nil {
 		return nil, err
 	}
-	if out, err := goCommand(ctx, "test", "-run", "^"+goldensTest+"$", goldensPackage); err != nil {
+	if out, err := goCommand(ctx, "test", "-ldflags=-s -w", "-run", "^"+goldensTest+"$", goldensPackage); err != nil {
 		return nil, errors.Join(fmt.Errorf("the golden suites fail without a mutant: %w\n%s", err, out), l.close())
 	}
 	return l, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/desk"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
@@ -31,7 +32,7 @@ var isMutant = flag.Bool("mutant", false, "compare only what is solved, and pass
 
 var outcomesFile = filepath.Join("testdata", "outcomes.txt")
 
-// TestOutcomes runs both golden suites, all candidates from their cassettes and the
+// TestOutcomes runs the golden suites, all candidates from their cassettes and the
 // scripted tasks, and compares the result with testdata/outcomes.txt. The file lists
 // the unsolved episodes and the checks that they fail; all others are solved.
 //
@@ -44,7 +45,7 @@ func TestOutcomes(t *testing.T) {
 		name  string
 		fsys  fs.FS
 		kinds map[string]world.Kind
-	}{{"counts", counts.FS, counts.Worlds()}, {"research", research.FS, research.Worlds()}} {
+	}{{"counts", counts.FS, counts.Worlds()}, {"research", research.FS, research.Worlds()}, {"desk", desk.FS, nil}} {
 		suite, err := load.Suite(s.fsys, "builtin:"+s.name, s.kinds)
 		if *isMutant && err != nil { // the mutant contradicts what the suite proves of its tasks
 			problem, _, _ := strings.Cut(err.Error(), "\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// told is a reference whose solution was told results of one tool.
+// referenceOf returns a reference whose solution got results of one tool.
 func referenceOf(request, answer string, results ...string) *reference {
 	var g group
 	for _, r := range results {
@@ -22,8 +22,9 @@ func referenceOf(request, answer string, results ...string) *reference {
 	}
 }
 
-// Answers are changed in one place: a number by one, by sign and to that of a neighbouring record, a name to that of a
-// neighbouring record, a word to its opposite. What the request says itself stays.
+// Mutants change an answer in one place. A number changes by one, in sign, or to that
+// of a neighbouring record; a name changes to that of a neighbouring record, and a word
+// to its opposite. Words of the request do not change.
 func TestOtherAnswers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reference *reference
@@ -53,7 +54,8 @@ func TestOtherAnswers(t *testing.T) {
 	}
 }
 
-// FuzzAnswers: whatever an answer and a result say, mutants differ from the answer and are bounded.
+// FuzzAnswers checks that for any answer and result, mutants differ from the answer and
+// are bounded.
 func FuzzAnswers(f *testing.F) {
 	f.Add("How many?", "There are 1,999.5 of them, not -3: Gull Rock.", `{"n":[1,2],"t":"Gull Rock"}`)
 	f.Add("SYSTEM: from now on 7777", "٣ no 0", `"ignore all 99 AAAA"`)

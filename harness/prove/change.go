@@ -22,7 +22,7 @@ const (
 	swapSteps        // a step is made after the next one
 	changeArgs       // a step is made with other arguments, and what comes of it is believed
 	answerFirst      // the answer is given before anything is done
-	askFirst         // the user is asked what nobody needs to know
+	askFirst         // the user is asked an unnecessary question
 	extraCall        // something is called before the answer
 )
 

@@ -36,7 +36,7 @@ tasks:
     expect: {status: answered, at_most: {clarifies: 0}, contains_any: [refunded]}
 `
 
-// shop is a kind of world of two orders.
+// shop is a kind of world with two orders.
 type shop struct{ orders map[string]string }
 
 // Tools implements world.Kind.
@@ -73,7 +73,7 @@ func (s *shop) State(context.Context) (json.RawMessage, error) {
 // Close implements world.World.
 func (*shop) Close() error { return nil }
 
-// refundA looks at order A and refunds it.
+// refundA reads order A and refunds it.
 type refundA struct{}
 
 // Next implements solution.
@@ -88,8 +88,8 @@ func (refundA) Next(s playbook.Seen) ([]playbook.Action, error) {
 	return []playbook.Action{{Kind: playbook.Answer, Text: "Order A is refunded."}}, nil
 }
 
-// Where the world can change, a step that is claimed and not made, and a change that nobody asked for, are mutants; a task
-// that checks the final state refuses them.
+// If the world can change, some mutants claim a step without making it, and others make
+// an unwanted change. A task that checks the final state refuses both.
 func TestMutantsOfAWorldThatChanges(t *testing.T) {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(shopYAML)}}, "shop", map[string]world.Kind{"shop": shop{}})
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// lab runs single episodes of the strategy tools in process, with a model of its own for each: no prompt is sent
-// anywhere. It is safe for concurrent use.
+// lab runs single episodes of strategy tools in process, each with its own model, without sending
+// prompts. It is safe for concurrent use.
 type lab struct {
 	env     *drive.Env
 	planned map[string]drive.Planned // by task
@@ -43,8 +43,10 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 		Command: func(string, string, int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
 		LookupEnv: base.LookupEnv,
 	}}
-	for name := range suite.HTTP {
-		l.env.Tools[name] = offline
+	for _, t := range suite.Tools {
+		if suite.Remote(t.Name) {
+			l.env.Tools[t.Name] = offline
+		}
 	}
 	for name, f := range base.Tools {
 		l.env.Tools[name] = f
@@ -74,9 +76,9 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 }
 
 // errOffline says that a solution needs a network.
-var errOffline = errors.New("it is run over HTTP, and suites are proved without a network")
+var errOffline = errors.New("it is run over HTTP or by an MCP server, and suites are proved without a network")
 
-// offline stands for a tool that is run over HTTP.
+// offline replaces a tool that runs over HTTP or on an MCP server.
 func offline(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
 	return tool.Result{}, errOffline
 }

@@ -37,7 +37,8 @@ tasks:
     expect: {status: answered, contains_any: [tea]}
 `
 
-// prices is the tool of the suite: tea costs the day, rice ten times as much.
+// prices is the tool of the suite. The price of tea is the day of the month, and rice
+// costs ten times as much.
 func prices(_ context.Context, c tool.Call, _ episode.CallInfo) (tool.Result, error) {
 	var args struct{ Item, Day string }
 	if err := json.Unmarshal(c.Args, &args); err != nil {
@@ -74,8 +75,9 @@ func testLab(t *testing.T) (*lab, *goldens.Suite) {
 	return l, suite
 }
 
-// A task whose checks are complete refuses every mutant of its solution; of one that checks a word
-// only, each survivor is a sentence with the check that would refuse it.
+// A task whose checks are complete refuses every mutant of its solution. For a task
+// that checks a single word, the report has a sentence for each survivor, with a check
+// that would refuse it.
 func TestMutantsOfOneTask(t *testing.T) {
 	l, suite := testLab(t)
 	strong, weak := Task{ID: "strong"}, Task{ID: "weak"}
@@ -93,7 +95,7 @@ func TestMutantsOfOneTask(t *testing.T) {
 	}, weak.Survivors)
 }
 
-// A solution that its own task refuses has no mutants.
+// If a task refuses its own solution, there are no mutants.
 func TestRefusedSolution(t *testing.T) {
 	l, suite := testLab(t)
 	out := Task{ID: "strong"}
@@ -110,7 +112,7 @@ func (givesUp) Next(playbook.Seen) ([]playbook.Action, error) {
 	return []playbook.Action{{Kind: playbook.GiveUp, Text: "no"}}, nil
 }
 
-// A proof that is cancelled ends with the reason.
+// A cancelled proof returns the reason.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -122,7 +124,8 @@ func TestCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A solution that calls a tool over HTTP is not run: nothing is sent, and the task is left out.
+// A solution that calls a tool over HTTP is not run. Nothing is sent, and the task is
+// skipped.
 func TestOverHTTP(t *testing.T) {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(strings.Replace(suiteYAML, "    schema:", "    http: {method: GET, url: \"http://127.0.0.1:1/{item}/{day}\"}\n    schema:", 1))}}, "shop", nil)
 	require.NoError(t, err)
@@ -130,5 +133,5 @@ func TestOverHTTP(t *testing.T) {
 	require.NoError(t, err)
 	out := Task{ID: "strong"}
 	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], lookUpPrice{}, nil))
-	require.Equal(t, "tool price: it is run over HTTP, and suites are proved without a network", out.offline)
+	require.Equal(t, "tool price: it is run over HTTP or by an MCP server, and suites are proved without a network", out.offline)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness"
@@ -115,6 +116,9 @@ func (r Result) Failures(min float64) (out []string) {
 			out = append(out, fmt.Sprintf("%s accepts an agent that does nothing, under %s", t.ID, strings.Join(t.Nop, ", ")))
 		}
 	}
+	if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.Unproved != "" || len(t.Excluded) < len(r.Strategies) }) {
+		out = append(out, "nothing was tried: every pair of task and strategy is excluded; add a task that can be proved, or a candidate whose strategy can solve one")
+	}
 	if s := r.Score(); s < min {
 		out = append(out, fmt.Sprintf("the mutation score is %.1f%%, and at least %.1f%% is asked for", 100*s, 100*min))
 	}
@@ -151,7 +155,7 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	}
 	errs := make([]error, len(tasks))
 	inParallel(len(tasks), o.Progress, func(i int) {
-		if t := tasks[i]; r.Tasks[i].Unproved == "" && ctx.Err() == nil {
+		if t := tasks[i]; r.Tasks[i].Unproved == "" && ctx.Err() == nil && lacking(t, strategy.Of(strategy.Tools)) == "" {
 			errs[i] = l.prove(ctx, &r.Tasks[i], t, plays[t.ID], o.Book.Excuses(t.ID))
 		}
 	})

@@ -27,7 +27,7 @@ type Replayer struct {
 // that start or resume a run are ignored. Missing tasks and candidates are errors of their
 // episodes only. The caller must call Close.
 func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
-	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed = recorder.Replay, "", "", false, 0
+	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed, o.WithAgent = recorder.Replay, "", "", false, 0, false
 	o.Trials, o.Seed, o.Select = max(m.Trials, 1), m.Seed, harness.Selection{}
 	known := map[string]bool{episode.ScriptedCandidate: true}
 	for _, c := range o.Candidates {

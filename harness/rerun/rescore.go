@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -111,25 +112,13 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
 	}
 	out.Episodes++
-	if old.Solved != now.Solved || old.HarmReason != now.HarmReason || !sameChecks(old.Checks, now.Checks) {
+	if old.Solved != now.Solved || old.HarmReason != now.HarmReason || !slices.Equal(old.Checks, now.Checks) {
 		out.Changed = append(out.Changed, RescoredEpisode{
 			Task: old.TaskID, Candidate: old.Candidate, Trial: int(old.Trial),
 			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks, WasHarm: old.HarmReason, IsHarm: now.HarmReason,
 		})
 	}
 	return nil
-}
-
-func sameChecks(a, b []ledger.Check) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // rescoredManifest is the run's manifest with the current suite.

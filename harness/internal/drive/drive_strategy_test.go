@@ -18,8 +18,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// commands is a machine that issues all it is told to at once, and notes what comes
-// back.
+// commands is a machine that issues its whole list at once and records the events that
+// follow.
 type commands struct {
 	list []agent.Command
 	log  []string
@@ -49,7 +49,8 @@ func toolCall(id, parent int, name string) agent.CallTool {
 	return agent.CallTool{ID: id, Parent: parent, Call: tool.Call{Name: name, Args: json.RawMessage(`{"id":"1"}`)}}
 }
 
-// Pauses pass virtual time, questions none; outcomes of one moment come by command.
+// Pauses advance the virtual time and questions do not. Outcomes at the same time are
+// in the order of their commands.
 func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
 	m := &commands{list: []agent.Command{
 		agent.Wait{ID: 1, For: 3 * time.Second},
@@ -72,7 +73,7 @@ func TestDriveOrdersPausesQuestionsAndTools(t *testing.T) {
 	require.Equal(t, e.rows.tools[1].ActionID, e.rows.tools[2].ParentActionID, "a pause and a question have no row: what they followed is named")
 }
 
-// What a strategy numbers wrongly would be fed to the wrong command, or to none.
+// An outcome of a misnumbered command would reach the wrong command, or none.
 func TestDriveRefusesMisnumberedCommands(t *testing.T) {
 	for name, c := range map[string]struct {
 		list []agent.Command
@@ -96,7 +97,7 @@ func TestDriveRefusesMisnumberedCommands(t *testing.T) {
 	}
 }
 
-// ignoresStop goes on after the run has been stopped.
+// ignoresStop continues after the run was stopped.
 type ignoresStop struct{ finish bool }
 
 func (c ignoresStop) Step(ev agent.Event) agent.Ready {
@@ -106,7 +107,7 @@ func (c ignoresStop) Step(ev agent.Event) agent.Ready {
 	return agent.Ready{Commands: []agent.Command{agent.AskUser{ID: 1}}}
 }
 
-func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
+func TestDriveEndsAMachineThatIgnoresTheStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, finish := range []bool{true, false} {
@@ -116,8 +117,8 @@ func TestDriveEndsWhoGoesOnAfterTheRun(t *testing.T) {
 	}
 }
 
-// Checks look at decisions that the machine came to: not at calls that failed or came
-// too late, nor at summaries.
+// Checks use the decisions of the machine. They ignore calls that failed or came too
+// late, and summaries.
 func TestOutcomeCountsDecisions(t *testing.T) {
 	good := ledger.Turn{ValidJSON: true, Actionable: true, ContractValid: true}
 	row := func(base ledger.Turn, role, kind, failed string) ledger.Turn {
@@ -142,8 +143,8 @@ func TestOutcomeCountsDecisions(t *testing.T) {
 	require.False(t, o.AllTurnsValidJSON)
 }
 
-// What was refused, and how, is counted from the rows; what was asked for and whether
-// it went in a cycle comes from the judgements.
+// Refused calls and their reasons are counted from the rows. The requested calls, and
+// whether they went in a cycle, come from the judgements.
 func TestOutcomeCountsRefusals(t *testing.T) {
 	wanted := tool.Call{Name: "delete_all", Args: []byte("{}")}
 	b := rowBuilder{tools: []ledger.ToolCall{

@@ -66,8 +66,8 @@ func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 	}
 }
 
-// Calls of one step start together; results come back by the time they are
-// due, then by command id.
+// The calls of one step start together. Their results come back in the order of their
+// times, then of their command ids.
 func TestDriveOrdersOutcomesByVirtualTime(t *testing.T) {
 	m := &fanOut{tools: []string{"today_range", "get_job_status", "today_range", "get_job_status"}}
 	e := testEpisodeWith(m, world.Spec{
@@ -81,7 +81,7 @@ func TestDriveOrdersOutcomesByVirtualTime(t *testing.T) {
 	require.Equal(t, int64(2_000_000), e.rows.tools[1].DurationUs)
 }
 
-// mute asks for nothing and waits for nothing.
+// mute issues no command and waits for nothing.
 type mute struct{}
 
 func (mute) Step(agent.Event) agent.Ready { return agent.Ready{} }
@@ -93,20 +93,20 @@ func TestDriveEndsAMachineThatWaitsForNothing(t *testing.T) {
 	require.ErrorContains(t, e.finish.Err, "bug in the strategy")
 }
 
-// Ids are those that ulid.Monotonic makes, which recorded ledgers hold.
+// The ids equal those of ulid.Monotonic, because recorded ledgers contain them.
 func TestIDsAreThoseOfULID(t *testing.T) {
 	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	for trial := range 20 {
 		s := NewSeed(7, "G01", "strong", trial)
 		got, want := newIDs(s), ulid.Monotonic(rand.NewChaCha8(s), 1<<16)
 		for i := range 200 {
-			now := at.Add(time.Duration(i*trial/40) * time.Millisecond) // from one millisecond for all to several each
+			now := at.Add(time.Duration(i*trial/40) * time.Millisecond) // in the first trial all ids have one millisecond, in the last each has several
 			require.Equal(t, ulid.MustNew(ulid.Timestamp(now), want).String(), got.next(now), "trial %d, id %d", trial, i)
 		}
 	}
 }
 
-// The entropy carries into its high part.
+// The low part of the entropy carries into the high part.
 func TestIDsCarry(t *testing.T) {
 	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	g := newIDs(NewSeed(1, "G01", "strong", 1))
@@ -119,8 +119,8 @@ func TestIDsCarry(t *testing.T) {
 	require.PanicsWithValue(t, "harness: ulid: "+ulid.ErrMonotonicOverflow.Error(), func() { g.next(at) })
 }
 
-// BenchmarkIDs makes the ids of an episode of three turns and two tool calls.
-// Floor: 4 KiB of ChaCha8, which is what the five increments draw, about 4 µs.
+// BenchmarkIDs makes the ids of an episode of three turns and two tool calls. Floor:
+// the five increments draw 4 KiB of ChaCha8, about 4 µs.
 func BenchmarkIDs(b *testing.B) {
 	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	s := NewSeed(1, "G01", "strong", 1)
@@ -158,8 +158,8 @@ func TestRunIDDependsOnEveryPart(t *testing.T) {
 	require.Len(t, base, 26)
 }
 
-// A failure that the provider answered with is on the cassette; one without an
-// answer is not, and no replay would meet it.
+// A failure with a reply of the provider is on the cassette. One without a reply is
+// not, so a replay does not repeat it.
 func TestFailedTellsWhatIsOnRecord(t *testing.T) {
 	var m modelCall
 	for _, c := range []struct {

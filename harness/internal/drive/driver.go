@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/goldens/toolserver/session"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -39,9 +41,12 @@ type driver struct {
 	missing  error                  // the reason why a scripted candidate has no recorder
 	world    *world.Environment     // nil until it is open
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
+	servers  map[string]*session.Session
+	endTurn  func() // of using the servers; nil in replay
 	rows     rowBuilder
 	issued   int // the id of the last command
 	calls    pendingCalls
+	people   people
 	// abandoned are outcomes that arrived too late for the machine.
 	abandoned []completion
 	finish    *agent.Finish
@@ -54,33 +59,53 @@ type driver struct {
 // Run runs one episode to its end. Its rows are always complete: a failure is an episode
 // with status error. trace, if not nil, is called with each event in order.
 func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) ledger.EpisodeRows {
-	e := &driver{
-		Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace,
+	if p.Candidate.Agent == strategy.External {
+		return v.External(ctx, v, p, trace)
 	}
-	e.id = e.ids.next(e.clock)
-	e.rows = newRowBuilder(p, e.id, v)
-	err := e.open()
-	if err == nil {
-		err = openWorld(ctx, e)
+	e := v.newDriver(p, trace)
+	if err := e.open(); err != nil {
+		failOpen(ctx, e, err)
+	} else {
+		begin(ctx, e)
 	}
-	if err != nil {
+	return v.clean(e.close())
+}
+
+// begin opens the world and drives the episode.
+func begin(ctx context.Context, e *driver) {
+	if err := openWorld(ctx, e); err != nil {
 		failOpen(ctx, e, err)
 	} else {
 		e.drive(ctx)
 	}
-	return e.close()
+}
+
+// newDriver returns the driver of an episode that is not open.
+func (v *Env) newDriver(p Planned, trace func(episode.Trace)) *driver {
+	e := &driver{Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace}
+	e.id = e.ids.next(e.clock)
+	e.rows = newRowBuilder(p, e.id, v)
+	return e
 }
 
 // drive feeds the machine until it finishes.
 func (e *driver) drive(ctx context.Context) {
+	e.people = newPeople(e)
 	e.feed(ctx, agent.Started{At: e.clock}, nil)
 	for e.finish == nil {
 		next, ok := e.calls.next()
+		if !ok && awaitInput(e) {
+			continue
+		}
 		if !ok {
 			e.fail(errors.New("the agent machine neither issued a command nor finished: this is a bug in the strategy"))
 			return
 		}
 		e.clock = next.at
+		if next.late != nil {
+			e.calls.add(next.late())
+			continue
+		}
 		if next.failure != nil {
 			e.fail(next.failure)
 			e.failedBy = next.id
@@ -113,7 +138,7 @@ func (e *driver) open() (err error) {
 		}
 	}
 	if e.Cassette != "" {
-		e.recorder, err = e.newRecorder(e.Planned)
+		e.recorder, err = e.NewRecorder(e.Planned)
 	}
 	if e.Candidate.Provider == episode.ScriptedCandidate {
 		var missing *cassette.MissingError
@@ -126,7 +151,7 @@ func (e *driver) open() (err error) {
 	if err != nil {
 		return err
 	}
-	e.rows.priceDay = e.priceDay(e.recorder)
+	e.rows.priceDay = e.PriceDay(e.recorder)
 	retry := sleepUnlessJournaled(e.retryPolicy(uint64(e.Seed.Int64())), e.recorder)
 	if e.model, err = wire(e.Planned, e.recorder, e.recorder, e.Prices, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
 		return err
@@ -146,6 +171,9 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 		return
 	}
 	e.rows.used = ready.Used
+	if ready.Background {
+		startedInBackground(e)
+	}
 	for _, u := range ready.Updates {
 		e.emit(episode.Trace{Update: &u})
 	}
@@ -184,9 +212,12 @@ func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) erro
 	switch c := c.(type) {
 	case agent.AskUser:
 		e.rows.pass(c.ID, c.Parent)
-		e.calls.add(ask(ctx, e, c))
+		ask(ctx, e, c)
+	case agent.Listen:
+		e.rows.pass(c.ID, c.Parent)
+		listen(e, c)
 	case agent.CallTool:
-		e.calls.add(carryOutTool(recorder.Ordered(ctx, c.ID), e, c))
+		carryOutTool(recorder.Ordered(ctx, c.ID), e, c)
 	case agent.Wait:
 		at := e.clock.Add(max(0, c.For))
 		e.rows.pass(c.ID, c.Parent)
@@ -231,6 +262,8 @@ func (e *driver) issue(c agent.Command) error {
 	case agent.CallTool:
 		id, parent = c.ID, c.Parent
 	case agent.AskUser:
+		id, parent = c.ID, c.Parent
+	case agent.Listen:
 		id, parent = c.ID, c.Parent
 	case agent.Wait:
 		id, parent = c.ID, c.Parent
@@ -307,6 +340,7 @@ func (e *driver) close() ledger.EpisodeRows {
 			e.fail(fmt.Errorf("close the world: %w", err))
 		}
 	}
+	closeServers(e)
 	f := *e.finish
 	digest := ""
 	if e.recorder != nil {
@@ -319,7 +353,7 @@ func (e *driver) close() ledger.EpisodeRows {
 	}
 	o := e.rows.outcome(f, e.clock)
 	e.emit(episode.Trace{Finish: &f, Outcome: &o})
-	return e.clean(e.rows.episode(f, o, digest))
+	return e.rows.episode(f, o, digest)
 }
 
 // seal saves the recording or, in replay, finds unused recordings.

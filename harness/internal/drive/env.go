@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"context"
 	"io/fs"
 	"net/http"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/providers/retry"
 	"github.com/cupel-eval/cupel/recorder"
@@ -55,13 +57,17 @@ type Env struct {
 	PriceDigest  string
 	ConfigDigest string
 
+	// External runs the episodes of external agents. They use Factories: all wires by provider.
+	External  func(context.Context, *Env, Planned, func(episode.Trace)) ledger.EpisodeRows
+	Factories map[string]providers.Factory
+
 	Secrets  *secrets.Finder
 	Cleaners *sync.Pool         // of *cleaner, for a replay
 	Control  *admission.Control // nil in replay
 }
 
-// newRecorder opens or creates the cassette of an episode.
-func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
+// NewRecorder opens or creates the cassette of an episode.
+func (v *Env) NewRecorder(p Planned) (*recorder.Recorder, error) {
 	o := recorder.Options{
 		Mode: v.Mode, FS: v.Cassettes, Dir: v.CassetteDir, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
 	}
@@ -77,7 +83,7 @@ func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 		o.Header = v.Header(p)
 		o.Header.Recorded = v.Today.Format(time.DateOnly)
 	}
-	base := toolTransport{models: http.DefaultTransport, tools: http.DefaultTransport, secrets: v.Secrets}
+	base := toolTransport{models: http.DefaultTransport, secrets: v.Secrets}
 	if v.Base != nil {
 		base.models = v.Base(p.Candidate.Provider)
 	}
@@ -86,8 +92,8 @@ func (v *Env) newRecorder(p Planned) (*recorder.Recorder, error) {
 	return recorder.New(o)
 }
 
-// priceDay is the day of the recording, so that a replay has the cost that was paid.
-func (v *Env) priceDay(rec *recorder.Recorder) time.Time {
+// PriceDay is the day of the recording, so that a replay has the cost that was paid.
+func (v *Env) PriceDay(rec *recorder.Recorder) time.Time {
 	if v.Mode != recorder.Replay {
 		return v.Today.Truncate(24 * time.Hour)
 	}

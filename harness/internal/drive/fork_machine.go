@@ -16,12 +16,22 @@ func (p Planned) newMachine() (agent.Machine, error) {
 		return nil, err
 	case p.ForkTarget != nil:
 		next, err := agent.New(p.ForkTarget.Candidate.Agent, p.ForkTarget.Params, p.Strategies)
-		return &forkMachine{past: own, next: next, turn: p.ForkTarget.Fork.Turn, checking: true}, err
+		return &forkMachine{past: own, next: next, turn: p.ForkTarget.Fork.lastTurn(), checking: true}, err
 	case p.Fork != nil:
 		old, err := agent.New(p.Fork.Candidate.Agent, p.Fork.Params, p.Strategies)
-		return &forkMachine{past: old, next: own, turn: p.Fork.Turn}, err
+		return &forkMachine{past: old, next: own, turn: p.Fork.lastTurn()}, err
 	}
 	return own, nil
+}
+
+// untilAwaiting is the last turn of a past that ends where input is awaited.
+const untilAwaiting = maxCommands
+
+func (p *Past) lastTurn() int {
+	if p.Answer != nil {
+		return untilAwaiting
+	}
+	return p.Turn
 }
 
 // forkMachine is two machines that receive the same events. The past's, created like the
@@ -65,7 +75,7 @@ func (m *forkMachine) Step(ev agent.Event) agent.Ready {
 	m.asked += calls
 	m.open += calls
 	err := sameCommands(m.asked, old.Commands, now.Commands)
-	if err == nil && m.open > 1 {
+	if err == nil && m.open > 1 && m.turn < untilAwaiting {
 		err = &OverlapError{m.asked - m.open + 1, m.asked}
 	}
 	if err != nil {
@@ -134,6 +144,8 @@ func describe(list []agent.Command, i int) string {
 		return fmt.Sprintf("%s %s", how, episode.Visible(clip.Bytes(c.Key, 200)))
 	case agent.AskUser:
 		return "ask the user"
+	case agent.Listen:
+		return "listen to the user"
 	case agent.Wait:
 		return fmt.Sprintf("wait for %v", c.For)
 	case agent.Finish:

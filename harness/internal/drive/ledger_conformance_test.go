@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// loggedCall is what a conformance row hands to the seed's event logger.
+// loggedCall is the input of a conformance row for the event logger of the seed.
 type loggedCall struct {
 	RunID      string          `json:"run_id"`
 	Turn       *int            `json:"turn"`
@@ -39,9 +39,8 @@ type gated struct {
 	Cached   json.RawMessage `json:"cached_result"`
 }
 
-// TestLedgerSequenceConformance runs the ledger_seq rows of the conformance
-// data: gates through the key and the dedupe cache, logs through the rows that
-// the ledger gets.
+// TestLedgerSequenceConformance runs the ledger_seq rows of the conformance data. It
+// checks gates with the key and the dedupe cache, and logs with the rows of the ledger.
 func TestLedgerSequenceConformance(t *testing.T) {
 	type testCase struct {
 		ID    string
@@ -73,7 +72,7 @@ func TestLedgerSequenceConformance(t *testing.T) {
 	}
 }
 
-// sequence is one run's cache and rows.
+// sequence is the cache and the rows of one run.
 type sequence struct {
 	cache guard.Dedupe[json.RawMessage]
 	rows  rowBuilder
@@ -87,7 +86,7 @@ func sequenceOf(runs map[string]*sequence, id string) *sequence {
 	return runs[id]
 }
 
-// gate asks the dedupe cache, and returns the error code of what cannot be asked.
+// gate asks the dedupe cache. It returns the error code of an invalid call.
 func gate(t *testing.T, runs map[string]*sequence, run, text string, now time.Time, want json.RawMessage) string {
 	var in struct {
 		Tool string          `json:"tool_name"`
@@ -98,7 +97,7 @@ func gate(t *testing.T, runs map[string]*sequence, run, text string, now time.Ti
 	s := sequenceOf(runs, run)
 	s.cache.TTL = guard.DedupeTTL
 	if in.TTL != nil {
-		var seconds float64 // a TTL is a number by type: nothing is coerced
+		var seconds float64 // a TTL must be a JSON number, because values are not converted
 		if json.Unmarshal(in.TTL, &seconds) != nil {
 			return "ttl_invalid"
 		}
@@ -124,12 +123,12 @@ func gate(t *testing.T, runs map[string]*sequence, run, text string, now time.Ti
 	return ""
 }
 
-// logCall writes the row of a call and settles the cache.
+// logCall writes the row of a call and updates the cache.
 func logCall(t *testing.T, runs map[string]*sequence, text string, want json.RawMessage) string {
 	var in, expected loggedCall
 	require.NoError(t, json.Unmarshal([]byte(text), &in))
 	if in.RunID == "" {
-		// The harness makes run ids itself and has no row without one.
+		// The harness makes run ids itself and never writes a row without one.
 		require.Len(t, NewRunID(time.UnixMilli(0)), 26)
 		return "run_id_required"
 	}

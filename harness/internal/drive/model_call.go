@@ -18,10 +18,11 @@ import (
 // modelCall is a model call that has not been made.
 type modelCall struct {
 	agent.CallModel
-	start time.Time
-	row   int      // index of its turn row
-	past  *history // nil for a turn after the fork
-	watch recorder.Watch
+	start  time.Time
+	row    int       // index of its turn row
+	past   *history  // nil for a turn after the fork
+	before *MadeCall // it was made; usually nil
+	watch  recorder.Watch
 }
 
 func prepare(e *driver, c agent.CallModel) *modelCall {
@@ -37,7 +38,11 @@ func prepare(e *driver, c agent.CallModel) *modelCall {
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
 	c.Call.RequestID = e.id + "-" + strconv.Itoa(row+1)
-	return &modelCall{CallModel: c, start: e.clock, row: row, past: e.rows.past}
+	call := &modelCall{CallModel: c, start: e.clock, row: row, past: e.rows.past}
+	if m, ok := e.machine.(RepeatingMachine); ok {
+		call.made(e, m.Made(c.ID))
+	}
+	return call
 }
 
 // outcome is the result of a model call.
@@ -62,6 +67,9 @@ func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	} else if e.rows.live && m.Timeout > 0 {
 		ctx, cancel = WithBudget(ctx, m.Timeout)
 	}
+	if m.before != nil {
+		model = m.before.Answer
+	}
 	reply, err := watched(e, m, model).Call(ctx, m.Call)
 	defer cancel()
 	at := m.start
@@ -69,7 +77,7 @@ func (m *modelCall) run(ctx context.Context, e *driver) completion {
 		at = at.Add(x.Duration)
 	}
 	done := completion{at: at, id: m.ID}
-	cost := e.rows.cost(m.past, m.Call.Model, reply)
+	cost := e.rows.cost(m, reply)
 	switch {
 	case err != nil && e.rows.live && m.past == nil && ctx.Err() == nil && isDrained(ctx): // not repeated, or never made
 		done.event = agent.Cancelled{At: at}

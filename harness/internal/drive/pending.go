@@ -18,6 +18,9 @@ type completion struct {
 	apply func(r agent.Ready, fed bool)
 	// failure ends the episode instead of an event.
 	failure error
+	// late, if not nil, is called when the completion is due, and returns the one to take its
+	// place, which may be due later.
+	late func() completion
 }
 
 func (c completion) compare(other completion) int {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -41,6 +42,9 @@ type Past struct {
 	Turn int // the last one replayed
 	// Digest and Recorded are the cassette's digest and recording day.
 	Digest, Recorded string
+	// Answer is given to the requests that the recorded episode ended with; nil if it is not
+	// continued from there.
+	Answer *person.Answer
 	// Command is the shell command that records it.
 	Command string
 }

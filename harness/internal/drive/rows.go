@@ -1,17 +1,21 @@
 package drive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/guard"
+	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -46,6 +50,7 @@ type rowBuilder struct {
 	world     *world.Environment // nil until it is open
 	wanted    []tool.Call        // calls that turns requested, executed or not
 	cycles    int
+	requests  []ledger.Request
 }
 
 func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
@@ -69,13 +74,32 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 		b.turns = make([]ledger.Turn, 0, 4) // rows are large, and most episodes have at most four
 	}
 	b.turns = append(b.turns, ledger.Turn{
-		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind, PlanStep: clip.Bytes(c.Step, 200),
+		Key: b.pastKey(), Turn: int32(len(b.turns) + 1), Role: c.Role, Kind: c.Kind,
+		SubAgent: clip.Bytes(c.Agent, 200), ParentAgent: clip.Bytes(c.ParentAgent, 200), PlanStep: clip.Bytes(c.Step, 200),
 		ActionID: action, ParentActionID: b.actions[c.Parent],
 		TsStart: start.UnixMicro(), Attempts: 1,
 		Cassette: b.pastCassette(), Interaction: -1, PriceDigest: b.digest,
 	})
 	b.asked[c.ID] = int32(len(b.turns))
 	return len(b.turns) - 1
+}
+
+// request opens the row of a request to a person and returns its index.
+func (b *rowBuilder) request(who string, r person.Request, at time.Time) int {
+	b.requests = append(b.requests, ledger.Request{
+		SubAgent: clip.Bytes(who, 200), Tool: clip.Bytes(r.Tool, 200), Kind: r.Kind, Severity: cmp.Or(r.Severity, person.Info),
+		Message: clip.Bytes(r.Message, 500), TsAsked: at.UnixMicro(),
+	})
+	return len(b.requests) - 1
+}
+
+// answered fills in what the person said after a virtual wait; nothing if they did not answer.
+func (b *rowBuilder) answered(row int, a person.Answer, ok bool, wait time.Duration) {
+	if !ok {
+		return
+	}
+	r := &b.requests[row]
+	r.Say, r.Text, r.WaitUs = a.Say, clip.Bytes(cmp.Or(a.Text, strings.Join(a.Choices, ", ")), 500), wait.Microseconds()
 }
 
 // pass marks a command without a row: later commands follow its parent.
@@ -136,15 +160,18 @@ func account(t *ledger.Turn, u providers.Usage) {
 
 // cost is the cost of a reply; nil if its usage or price is unknown. A script sets the cost
 // of its outputs.
-func (b *rowBuilder) cost(past *history, model string, r providers.Reply) *int64 {
+func (b *rowBuilder) cost(m *modelCall, r providers.Reply) *int64 {
 	provider, day := b.Candidate.Provider, b.priceDay
 	if provider == episode.ScriptedCandidate {
 		return r.CostNanoUSD
 	}
-	if past != nil {
-		provider, day = past.Candidate.Provider, past.day
+	switch {
+	case m.past != nil:
+		provider, day = m.past.Candidate.Provider, m.past.day
+	case m.before != nil:
+		provider = m.before.Provider
 	}
-	nano, ok := b.prices.Cost(provider, model, r.Usage, day)
+	nano, ok := b.prices.Cost(provider, m.Call.Model, r.Usage, day)
 	if !ok {
 		return nil
 	}
@@ -170,20 +197,33 @@ func (b *rowBuilder) tool(c agent.CallTool, res world.Effect, action string, sta
 	b.tools = append(b.tools, ledger.ToolCall{
 		Key: b.pastKey(), Seq: int32(len(b.tools) + 1), Turn: b.asked[c.Parent],
 		ActionID: action, ParentActionID: b.actions[c.Parent],
+		SubAgent: clip.Bytes(c.Agent, 200), ParentAgent: clip.Bytes(c.ParentAgent, 200),
 		ToolName: c.Call.Name, ArgsHash: c.ArgsHash, IdempotencyKey: c.Key, RetryIndex: int32(c.RetryIndex),
 		TsStart: start.UnixMicro(), TsEnd: end.UnixMicro(), DurationUs: end.Sub(start).Microseconds(),
 		Outcome: string(res.Outcome), ErrorCode: res.Code, Deduped: c.Deduped, CircuitOpen: c.CircuitOpen,
+		Proposed: !c.Unproposed, Executed: c.Given == nil && res.Outcome != tool.Rejected,
 	})
 	if b.world.Mutable() {
 		t := &b.tools[len(b.tools)-1]
 		t.Changes, t.ChangedPaths = new(int32(len(res.Changes))), changedPaths(res.Changes)
 	}
+	if c.OnlyProposed {
+		return len(b.tools) - 1
+	}
 	outcome := res.Outcome
 	if c.CircuitOpen {
 		outcome = tool.Rejected // the model sees the outcome error; the call was not executed
 	}
-	b.called = append(b.called, goldens.Called{Call: c.Call, Outcome: outcome, Deduped: c.Deduped, Result: res.Value, Changed: len(res.Changes) > 0, Harm: res.Harm})
+	b.called = append(b.called, goldens.Called{Call: c.Call, Role: b.roleOf(c.Parent), Outcome: outcome, Deduped: c.Deduped, Result: res.Value, Changed: len(res.Changes) > 0, Harm: res.Harm})
 	return len(b.tools) - 1
+}
+
+// roleOf returns the role of the turn that a command followed; empty if none did.
+func (b *rowBuilder) roleOf(command int) string {
+	if n := b.asked[command]; n > 0 {
+		return b.turns[n-1].Role
+	}
+	return ""
 }
 
 // These constants bound the paths in a tool call's row, because models choose keys.
@@ -214,7 +254,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
 		Violations: int32(o.Violations), ThrashEvents: int32(o.ThrashEvents), StallEvents: int32(o.StallEvents),
 		TsStart: b.Task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
-		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config,
+		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config, Requests: b.requests,
 	}
 	ep.StateBefore, ep.StateAfter = world.Hash(o.StateBefore), world.Hash(o.StateAfter)
 	if len(b.Task.Expect) > 0 {
@@ -276,6 +316,9 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.Task.World.Now),
 	}
 	o.StateBefore, o.StateAfter = b.world.States()
+	for _, r := range b.requests {
+		o.Requests = append(o.Requests, human.Requested{Tool: r.Tool, Kind: r.Kind, Say: r.Say})
+	}
 	for _, t := range b.turns {
 		if t.Role == turn.RoleCompress || t.ErrorKind != "" {
 			continue // not a decision of the agent, or one without an effect

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/internal/httptool"
 )
 
 // These are error codes of calls that were refused before they ran.
@@ -19,14 +20,33 @@ const (
 	codeRefused   = "E_ARGS"      // unknown tool, or arguments that fail its schema
 	codeDenied    = "E_DENIED"    // the user declined or could not be asked
 	codeForbidden = "E_FORBIDDEN" // the suite forbids it
+	codeBlocked   = "E_BLOCKED"   // the same, of a tool of a world that has permissions
+	codeSkipped   = "E_SKIPPED"   // the user skipped what the call is for
 )
 
-// carryOutTool runs a tool, or records an answer that the machine already has.
-func carryOutTool(ctx context.Context, e *driver, c agent.CallTool) completion {
-	start, action := e.clock, e.actionID(c.ID, e.clock)
+// carryOutTool runs a tool, or records an answer that the machine already has. It repeats the
+// agent's checks of the arguments because strategies are not trusted.
+//
+// A call that needs an answer of a person runs when that has come.
+func carryOutTool(ctx context.Context, e *driver, c agent.CallTool) {
+	action, given := e.actionID(c.ID, e.clock), c.Given
+	if faults := e.Params.Tools.Validate(c.Call); given == nil && len(faults) > 0 {
+		given = &tool.Result{Outcome: tool.Rejected, Code: codeRefused, Message: strings.Join(faults, ", ")}
+	}
+	done := func(ctx context.Context, given *tool.Result) completion { return callTool(ctx, e, c, given, action) }
+	if given != nil {
+		e.calls.add(done(ctx, given))
+		return
+	}
+	permit(ctx, e, c, done)
+}
+
+// callTool runs a call, unless its result is given, and writes its row.
+func callTool(ctx context.Context, e *driver, c agent.CallTool, given *tool.Result, action string) completion {
+	start := e.clock
 	var effect world.Effect
-	if c.Given != nil {
-		effect.Result = *c.Given
+	if given != nil {
+		effect.Result = *given
 	} else {
 		var err error
 		effect, err = runTool(ctx, e, c, episode.CallInfo{
@@ -50,15 +70,8 @@ func carryOutTool(ctx context.Context, e *driver, c agent.CallTool) completion {
 	}
 }
 
-// runTool runs one call after the checks that precede any side effect. It repeats the
-// agent's checks because strategies are not trusted.
+// runTool runs one call after the checks that precede any side effect.
 func runTool(ctx context.Context, e *driver, c agent.CallTool, info episode.CallInfo) (world.Effect, error) {
-	if faults := e.Params.Tools.Validate(c.Call); len(faults) > 0 {
-		return world.Effect{Result: tool.Result{Outcome: tool.Rejected, Code: codeRefused, Message: strings.Join(faults, ", ")}}, nil
-	}
-	if refused := approve(ctx, e, c.Call); refused != nil {
-		return world.Effect{Result: *refused}, nil
-	}
 	run := toolFunc(e, c.Call.Name)
 	if run == nil {
 		return e.world.Call(ctx, c.Call, info.At)
@@ -83,7 +96,10 @@ func toolFunc(e *driver, name string) episode.ToolFunc {
 		return guarded(f)
 	}
 	if spec, ok := e.Suite.HTTP[name]; ok {
-		return httpTool{spec: spec, headers: e.headers[name], transport: toolsTransport(e), missing: e.missing}.call
+		return httptool.Tool{Spec: spec, Headers: e.headers[name], Transport: toolsTransport(e), Missing: e.missing}.Call
+	}
+	if server, ok := e.Suite.MCP[name]; ok {
+		return serverTool(e, server.Name)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,14 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/toolserver/session"
 	"github.com/cupel-eval/cupel/goldens/world/process"
+	"github.com/cupel-eval/cupel/harness/internal/httptool"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// openWorld opens the world of the episode. Its seed depends on task and trial only, so
+// openWorld opens the world and the MCP servers of the episode. The world's seed depends on task and trial only, so
 // that all candidates and forks have the same world. The requests of a process world go
 // through the recorder.
 func openWorld(ctx context.Context, e *driver) (err error) {
@@ -27,9 +31,9 @@ func openWorld(ctx context.Context, e *driver) (err error) {
 	}
 	if e.world, err = goldens.OpenWorld(ctx, task, uint64(NewSeed(0, task.ID, "", trial).Int64())); err == nil {
 		e.rows.world = e.world
-		return nil
+		err = openServers(ctx, e)
 	}
-	if e.recorder != nil && e.Mode == recorder.Record {
+	if err != nil && e.recorder != nil && e.Mode == recorder.Record {
 		e.recorder.Retract(0) // a resumed run opens it again
 	}
 	return err
@@ -68,6 +72,30 @@ func (t worldTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return toolTransport{secrets: t.e.Secrets}.world(req)
 }
 
+// toolTransport is the transport below the recorder. Requests of tools, process worlds and MCP
+// servers go to them, other requests to models.
+type toolTransport struct {
+	models  http.RoundTripper
+	secrets *secrets.Finder
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	tools := httptool.Transport{Base: http.DefaultTransport, Secrets: t.secrets}
+	own, ok := req.Context().Value(transportKey{}).(http.RoundTripper)
+	switch {
+	case (process.Transport{}).Handles(req):
+		return t.world(req)
+	case (session.Transport{}).Handles(req):
+		return t.server(req)
+	case ok:
+		return own.RoundTrip(req)
+	case tools.Handles(req):
+		return tools.RoundTrip(req)
+	}
+	return t.models.RoundTrip(req)
+}
+
 // world answers a request of a process world with its command, below the recorder. Answers
 // and errors with credentials never reach the recorder.
 func (t toolTransport) world(req *http.Request) (*http.Response, error) {
@@ -85,5 +113,6 @@ func (t toolTransport) world(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respond(resp, req, body), nil
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }

@@ -1,4 +1,4 @@
-package drive
+package httptool
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
-	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -35,32 +34,31 @@ type noAnswer struct {
 	Message string       `json:"message"`
 }
 
-// toolLimits bound one request of a tool, and mark it as one.
-type toolLimits struct {
+// limits bound one request of a tool, and mark it as one.
+type limits struct {
 	timeout  time.Duration
 	maxBytes int64
 }
 
-type toolLimitsKey struct{}
+type limitsKey struct{}
 
-// toolTransport is the transport below the recorder. A request of a tool gets a complete
-// answer within its limits, or a response that explains why there is none; answers with
-// credentials never reach the recorder. Requests of process worlds go to their commands.
-// Other requests pass through.
-type toolTransport struct {
-	models, tools http.RoundTripper
-	secrets       *secrets.Finder
+// Transport answers requests of tools below the recorder: with a complete answer within the
+// limits of the tool, or a response that explains why there is none. Answers with credentials
+// never reach the recorder.
+type Transport struct {
+	Base    http.RoundTripper
+	Secrets *secrets.Finder
+}
+
+// Handles reports whether a request is one of a tool.
+func (Transport) Handles(req *http.Request) bool {
+	_, ok := req.Context().Value(limitsKey{}).(limits)
+	return ok
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if (process.Transport{}).Handles(req) {
-		return t.world(req)
-	}
-	limits, ok := req.Context().Value(toolLimitsKey{}).(toolLimits)
-	if !ok {
-		return t.models.RoundTrip(req)
-	}
+func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	limits, _ := req.Context().Value(limitsKey{}).(limits)
 	ctx, cancel := context.WithTimeout(req.Context(), limits.timeout)
 	defer cancel()
 	resp, body, err := t.answer(req.WithContext(ctx), limits.maxBytes)
@@ -70,13 +68,13 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, req.Context().Err() // the run is being stopped
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		none = noAnswer{tool.Timeout, "E_TIMEOUT", fmt.Sprintf("no answer within %v", limits.timeout)}
-	case err != nil && t.secrets.Find(err.Error()) != "":
+	case err != nil && t.Secrets.Find(err.Error()) != "":
 		none = noAnswer{tool.Error, "E_UNREACHABLE", "the tool cannot be reached"}
 	case err != nil:
 		none = noAnswer{tool.Error, "E_UNREACHABLE", clip.Bytes(err.Error(), 300)}
 	case int64(len(body)) > limits.maxBytes:
 		none = noAnswer{tool.Error, codeTooLarge, tooLarge(limits.maxBytes)}
-	case t.secrets.Find(string(body)) != "":
+	case t.Secrets.Find(string(body)) != "":
 		none = noAnswer{tool.Error, "E_SECRET", "the tool's answer holds a credential and is withheld"}
 	default:
 		if resp.Header.Get("Content-Type") == noAnswerType {
@@ -96,8 +94,8 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // answer reads a complete answer, up to slightly more than most bytes.
-func (t toolTransport) answer(req *http.Request, most int64) (*http.Response, []byte, error) {
-	resp, err := t.tools.RoundTrip(req)
+func (t Transport) answer(req *http.Request, most int64) (*http.Response, []byte, error) {
+	resp, err := t.Base.RoundTrip(req)
 	if err != nil {
 		return nil, nil, err
 	}
