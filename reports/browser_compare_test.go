@@ -66,14 +66,14 @@ func testComparison(p *tab, d desk) {
 	require.Contains(p.t, eval[string](p, `document.querySelector(%s).querySelector(".diverges").textContent`, closed), "First difference")
 }
 
-// testHostileComparison looks at the page of a comparison whose texts are attacks.
+// testHostileComparison inspects the page of a comparison whose texts are attacks.
 func testHostileComparison(p *tab, d desk) {
 	p.do("Page.addScriptToEvaluateOnNewDocument", obj{"source": canary})
 	root := p.t.TempDir()
 	plain := skeleton(p, d.compare)
 	c := reporttest.ShownComparison()
 	a := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: true}
-	// Our own words, and what the sides are found by.
+	// These are cupel's own words, and the names that identify the sides.
 	for _, word := range append(html.ChangedFirst(), string(stat.Pass), string(stat.Fail), string(stat.Inconclusive), string(stat.NotJudged), "B1", "T1") {
 		a.spared[word] = true
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// canary is called by every text that is taken for a program.
+// canary is called by every text that is executed.
 const canary = `window.called = 0; window.pwned = () => { window.called++; return "pwned" };`
 
-// attacks are texts that must be shown as they are. Each calls pwned if any part
-// of it is run, or moves, hides or loads something if it is taken for markup.
+// attacks are texts that must be shown unchanged. Each calls pwned if any part of it is
+// executed, or moves, hides or loads something if it is parsed as markup.
 func attacks() []string {
 	return []string{
 		`<script>pwned()</script>`,
@@ -53,13 +53,13 @@ func attacks() []string {
 	}
 }
 
-// poisoner replaces texts by attacks. The same text is always replaced by the
-// same, another by another, so that names still refer to what they name.
+// poisoner replaces texts by attacks. Equal texts get the same attack and different
+// texts different ones, so that names still refer to the same things.
 type poisoner struct {
 	attacks []string
 	by      map[string]string
-	spared  map[string]bool // words that a report's arithmetic must find
-	fill    bool            // also what is empty
+	spared  map[string]bool // words that a report needs for its calculations
+	fill    bool            // replaces empty texts, too
 }
 
 func (p *poisoner) text(s string) string {
@@ -73,13 +73,13 @@ func (p *poisoner) text(s string) string {
 			p.by[s] += fmt.Sprintf(" %d", n)
 		}
 		if s == "" {
-			p.by[fmt.Sprint("\x00", n)] = "" // the next empty one gets another
+			p.by[fmt.Sprint("\x00", n)] = "" // the next empty text gets another attack
 		}
 	}
 	return p.by[s]
 }
 
-// value replaces every text in v, however deep.
+// value replaces every text in v, at every depth.
 func (p *poisoner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -101,8 +101,8 @@ func (p *poisoner) value(v reflect.Value) {
 	}
 }
 
-// poisoned is a run whose every text is an attack; with spared, what a report
-// counts by is left as it is, so that all of its parts have something to show.
+// poisoned returns a run in which every text is an attack. With spared, the values that
+// a report counts by are not changed, so that all of its parts have content.
 func poisoned(spare bool) (model.Report, html.DetailOf) {
 	profiles := reporttest.DemoProfiles()
 	profiles[2].Infra = 7
@@ -130,7 +130,7 @@ func poisoned(spare bool) (model.Report, html.DetailOf) {
 	}
 }
 
-// testHostile looks at all pages of a run whose texts are attacks.
+// testHostile inspects all pages of a run whose texts are attacks.
 func testHostile(p *tab, plain desk, spare bool) {
 	p.do("Page.addScriptToEvaluateOnNewDocument", obj{"source": canary})
 	r, details := poisoned(spare)
@@ -165,8 +165,8 @@ func testHostile(p *tab, plain desk, spare bool) {
 	}
 }
 
-// skeleton is what a page is made of: names of elements and of their attributes, and
-// how many of those there are that load or run something.
+// skeleton lists the names of a page's elements and of their attributes, and the number
+// of elements that load or run something.
 func skeleton(p *tab, path string) string {
 	p.t.Helper()
 	p.open(path, "")
@@ -179,8 +179,8 @@ func skeleton(p *tab, path string) string {
 
 var hrefs = regexp.MustCompile(`\A(#[A-Za-z0-9_.%=&+-]*|[A-Za-z0-9_./-]+(#[A-Za-z0-9_-]+)?)\z`)
 
-// tame requires that a hostile page holds nothing that a plain one does not,
-// runs nothing, loads nothing and stays within bounds.
+// tame requires that a hostile page has only elements that a plain one has, runs
+// nothing, loads nothing and stays within bounds.
 func tame(p *tab, path, plain, root string) {
 	p.t.Helper()
 	info, err := os.Stat(path)
@@ -211,7 +211,7 @@ func tame(p *tab, path, plain, root string) {
 	}
 }
 
-// clean requires that no text on the page can reorder or drive what shows it.
+// clean requires that no text on the page can reorder or control the display.
 func clean(p *tab) {
 	p.t.Helper()
 	require.Empty(p.t, eval[[]string](p, `[...new Set([...document.documentElement.outerHTML.matchAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g)].map(m => m[0].charCodeAt(0).toString(16)))]`), "control characters or overrides")

@@ -35,7 +35,7 @@ func testColours(p *tab, d desk) {
 	}
 }
 
-// smallOrCovered lists the texts of plots of less than 11 pixels, and those that meet.
+// smallOrCovered lists the texts of plots that are smaller than 11 pixels or overlap.
 const smallOrCovered = `[...document.querySelectorAll(".plot svg, svg.dots")].flatMap(svg => {
 	const scale = svg.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1
 	const all = [...svg.querySelectorAll("text")].filter(e => e.textContent).map(e => ({text: e.textContent, box: e.getBoundingClientRect(), size: scale * parseFloat(getComputedStyle(e).fontSize)}))
@@ -81,14 +81,14 @@ func testPaper(p *tab, d desk) {
 func testKeyboard(p *tab, d desk) {
 	for name, path := range d.pages() {
 		p.open(path, "")
-		// Rows beyond the third are more of the same.
+		// Rows after the third repeat the same structure.
 		eval[any](p, `void ([...document.querySelectorAll("#tasks tbody tr:nth-child(n+4), #failures li:nth-child(n+4)")].forEach(e => e.remove()),
 			window.stops = new Set(), window.unseen = new Set(), addEventListener("focusin", e => {
 				stops.add(e.target);
 				const s = getComputedStyle(e.target), box = e.target.getBoundingClientRect();
 				if (s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 1 || box.bottom <= 0 || box.top >= innerHeight) unseen.add(e.target.outerHTML.slice(0, 120));
 			}))`)
-		// Tab stops once at radio buttons of one name; arrow keys go on from there.
+		// Tab stops once at radio buttons of one name; arrow keys move between them.
 		controls := `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility() && (e.type !== "radio" || e.checked))`
 		n := eval[int](p, controls+`.length`)
 		require.Greater(p.t, n, 20)
@@ -157,7 +157,7 @@ func testWithoutScripts(p *tab, d desk) {
 	p.until(`document.querySelector("details.ep:target li.turn").checkVisibility()`)
 }
 
-// Twelve candidates fit a screen: no table is cut.
+// Twelve candidates fit the screen, so no table is cut.
 func testTwelveCandidates(p *tab, _ desk) {
 	var profiles []reporttest.Profile
 	for i := range 12 {
@@ -175,7 +175,7 @@ func testTwelveCandidates(p *tab, _ desk) {
 	require.Empty(p.t, eval[[]string](p, `[...document.querySelectorAll(".box")].filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.getAttribute("aria-label") + " " + b.scrollWidth)`))
 }
 
-// The page that stands alone, as cupel report -o writes it.
+// This is the single page that cupel report -o writes.
 func testSinglePage(p *tab, d desk) {
 	path := filepath.Join(p.t.TempDir(), "alone.html")
 	var page bytes.Buffer

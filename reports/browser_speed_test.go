@@ -32,8 +32,8 @@ func testManyTrials(p *tab, _ desk) {
 	require.Less(p.t, page, 2000.0)
 }
 
-// testManyTasks opens the single page of 10,000 episodes of as many tasks as it
-// lists, with transcripts: the largest page there is.
+// testManyTasks opens the single page of 10,000 episodes with as many tasks as it
+// lists, and transcripts. It is the largest page.
 func testManyTasks(p *tab, _ desk) {
 	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 2500, 1))
 	require.Len(p.t, r.Episodes, 10_000)
@@ -45,9 +45,9 @@ func testManyTasks(p *tab, _ desk) {
 	openQuickly(p, path)
 }
 
-// openQuickly opens a page and filters its tasks by one letter. The limits are
-// for what the page's thread computes, which depends little on who else uses the
-// machine; the fastest of a few openings counts. What the clock says is logged.
+// openQuickly opens a page and filters its tasks by one letter. The limits are for the
+// computing time of the page's thread, which depends little on the load of the machine.
+// The fastest of a few openings counts; the elapsed time is logged.
 func openQuickly(p *tab, path string) {
 	p.t.Helper()
 	open, key, clock, keyClock := 1e9, 1e9, 0.0, 0.0
@@ -55,7 +55,7 @@ func openQuickly(p *tab, path string) {
 		p.visit("about:blank")
 		p.open(path, "")
 		open, clock = min(open, p.computed()), eval[float64](p, `performance.getEntriesByType("navigation")[0].loadEventEnd`)
-		// From the key to the frame that shows the rows it left.
+		// This is the time from the key to the frame that shows the remaining rows.
 		eval[any](p, `void (addEventListener("keydown", e => window.pressed = e.timeStamp, {capture: true, once: true}),
 			new MutationObserver((_, o) => { o.disconnect(); requestAnimationFrame(() => setTimeout(() => window.shownAfter = performance.now() - pressed)) }).observe(document.querySelector("#shown"), {childList: true, characterData: true, subtree: true}))`)
 		p.click("#find")
@@ -71,7 +71,7 @@ func openQuickly(p *tab, path string) {
 	p.press("Backspace")
 }
 
-// computed is how long the page's thread has computed since the page was opened,
+// computed returns how long the page's thread has computed since the page was opened,
 // in ms.
 func (p *tab) computed() float64 {
 	p.t.Helper()
@@ -91,7 +91,7 @@ func (p *tab) computed() float64 {
 	return 0
 }
 
-// pageBytes are how many HTML files lie below a folder, and what they take.
+// pageBytes returns the number of HTML files below a folder, and their size.
 func pageBytes(p *tab, dir string) (n int, size int64) {
 	p.t.Helper()
 	require.NoError(p.t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

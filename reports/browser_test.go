@@ -50,7 +50,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// desk is a report to look at.
+// desk is the report that the browser opens.
 type desk struct {
 	r     model.Report
 	dir   string   // of the pages
@@ -79,12 +79,12 @@ func newDesk(t *testing.T) desk {
 	return d
 }
 
-// pages are one of each kind.
+// pages has one page of each kind.
 func (d desk) pages() map[string]string {
 	return map[string]string{"index": d.index, "task": d.tasks[0], "comparison": d.compare}
 }
 
-// said makes up what was said in an episode.
+// said makes up the messages of an episode.
 func said(e model.Episode) (transcript.Detail, bool) {
 	d := transcript.Detail{System: "You count messages.\nReply in JSON.", Answer: "There were 427 angry messages on 2026-05-13."}
 	for i := range e.Steps {
@@ -97,13 +97,13 @@ func said(e model.Episode) (transcript.Detail, bool) {
 	return d, true
 }
 
-// shownTasks are the ids of the rows in view, from the top.
+// shownTasks returns the ids of the visible rows, from the top.
 func shownTasks(p *tab) []string {
 	p.t.Helper()
 	return eval[[]string](p, `[...document.querySelectorAll("#tasks tbody tr[data-task]")].filter(r => r.checkVisibility()).map(r => r.dataset.task)`)
 }
 
-// tasksWhere are the ids of tasks with a cell like that.
+// tasksWhere returns the ids of tasks with a cell of this kind.
 func tasksWhere(r model.Report, like func(model.Cell) bool) (ids []string) {
 	for _, t := range r.Tasks {
 		if slices.ContainsFunc(t.Cells, like) {
@@ -239,13 +239,13 @@ func testOpenByKeyboard(p *tab, d desk) {
 	}
 	p.press("Enter")
 	opened(p)
-	// The transcript can be closed and opened where it is.
+	// The transcript can be closed and opened in place.
 	p.until(`(document.querySelector(":target summary").focus(), document.activeElement.matches("summary"))`)
 	p.press("Enter")
 	p.until(`!document.querySelector(":target").open`)
 }
 
-// opened waits for a transcript that a link led to.
+// opened waits for the transcript that a link leads to.
 func opened(p *tab) {
 	p.t.Helper()
 	p.until(`location.pathname.includes("/tasks/") && document.readyState === "complete" && document.querySelector("details.ep:target")?.open === true`)
@@ -259,7 +259,8 @@ func testSideBySide(p *tab, d desk) {
 	found := false
 	for _, path := range d.tasks {
 		p.open(path, "")
-		// Two episodes that part after a common beginning, by a second look at the keys.
+		// The two episodes diverge after a common beginning; a second method compares
+		// the keys.
 		pair := eval[[]string](p, `(() => {
 			const eps = [...document.querySelectorAll("details.ep")].map(e => [e.id, [...e.querySelectorAll("li.turn")].map(t => t.dataset.key)]);
 			for (const [a, k] of eps) for (const [b, l] of eps) {

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
-// An agent that solves one task in eight is rejected, and a line says why.
+// An agent that solves one task in eight is rejected, and a line states the reason.
 func TestFewSolvedTasksReject(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	for i := range 160 {
@@ -32,7 +32,7 @@ func TestFewSolvedTasksReject(t *testing.T) {
 	require.Regexp(t, `tasks solved +12.5% +7.8–18.6% +160 +– +reported`, printed.String())
 }
 
-// What was planned and has no result is no pass, whatever the rest says.
+// A planned episode without a result never passes, for any other results.
 func TestUnfinishedCandidateIsInconclusive(t *testing.T) {
 	w := reporttest.Passing()
 	w.M.Candidates[0].Planned += 2

@@ -16,8 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// Harm is named in every output of a run whose worlds can change, with its one-sided
-// bound, and in none of another run.
+// If the worlds of a run can change, every output names harm, with its one-sided bound.
+// The outputs of other runs do not.
 func TestHarmIsNamedEverywhere(t *testing.T) {
 	report := func(harm func(task string) *bool) model.Report {
 		w := reporttest.NewWorld("a")
@@ -67,7 +67,7 @@ func TestHarmIsNamedEverywhere(t *testing.T) {
 	reporttest.Inert(t, page)
 }
 
-// The page of a task says what an episode changed, per call and in all.
+// The page of a task states what an episode changed, for each call and in total.
 func TestTaskPageShowsTheState(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	reporttest.Tasks(w, 1, func(e *ledger.Episode, _ []ledger.Turn) {

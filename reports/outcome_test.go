@@ -55,7 +55,7 @@ func TestOutcomesAreSortedByKind(t *testing.T) {
 	}
 }
 
-// A run without trouble has no line about it.
+// A complete run has no line about problems.
 func TestNoTroubleIsNotMentioned(t *testing.T) {
 	r := Build(reporttest.Demo(reporttest.DemoProfiles()[:1], 6, 1))
 	for _, c := range renderers()[:2] {
@@ -87,11 +87,12 @@ func TestOriginIsInEveryHeader(t *testing.T) {
 	}
 }
 
-// The table of decisions: 200 planned episodes; those not lost or cut are scored.
+// The decisions are those of a run with 200 planned episodes. Episodes that are neither
+// lost nor cut are scored.
 func TestLostAndCutEpisodes(t *testing.T) {
 	for _, c := range []struct {
 		name                        string
-		bad                         bool // the scored ones fail
+		bad                         bool // the scored episodes fail
 		infra, harness, cut, unseen int
 		max                         float64
 		want                        stat.Verdict
@@ -139,7 +140,8 @@ func TestLostAndCutEpisodes(t *testing.T) {
 	}
 }
 
-// The builder gives the report that Build gives, and only Build meets strays.
+// The builder gives the same report as Build. Only Build can get rows of unknown
+// episodes.
 func TestBuilderEqualsBuild(t *testing.T) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 60, 2)
 	b := NewBuilder(m)

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
-// A failing criterion of the user's own fails the candidate and the run, and is in
-// every rendering.
+// If a custom criterion fails, so do the candidate and the run, and every output shows
+// the criterion.
 func TestOwnCriterionDecides(t *testing.T) {
 	base := Build(reporttest.OwnRun(t, 90, 2, nil))
 	require.Equal(t, stat.Pass, base.Candidates[0].Verdict, base.Candidates[0].Sentence)

@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 	r := Build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
 	for _, c := range renderers() {
 		if c.name == "index.html" {
-			continue // looked at by people, see -demo; its parts are tested below
+			continue // people inspect it, see -demo; its parts are tested below
 		}
 		t.Run(c.name, func(t *testing.T) {
 			got, path := reporttest.Render(t, c.render, r), filepath.Join("testdata", c.name)
@@ -146,7 +146,8 @@ func TestSummaryFitsItsWidth(t *testing.T) {
 	}
 }
 
-// Same report, same bytes, on one processor and on many, one by one and at once.
+// The same report gives the same bytes, with one processor and with many, one at a time
+// and in parallel.
 func TestDeterministic(t *testing.T) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles()[:2], 6, 1)
 	all := func() (outs []string) {

@@ -20,9 +20,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// stream makes a run of one candidate and 100 tasks episode by episode, in the
-// ledger's order, each with the given turns; every tenth is not solved. episodes is
-// a multiple of 100. The same arguments give the same rows.
+// stream makes a run of one candidate and 100 tasks, episode by episode in the order of
+// the ledger, each with the given number of turns. Every tenth episode is not solved.
+// episodes is a multiple of 100. Equal arguments give equal rows.
 func stream(episodes, turns int) (manifest.Manifest, func(i int) ledger.EpisodeRows) {
 	p := reporttest.DemoProfiles()[0]
 	p.Steps = 0
@@ -47,7 +47,7 @@ func stream(episodes, turns int) (manifest.Manifest, func(i int) ledger.EpisodeR
 	}
 }
 
-// peakHeap remembers the most that was on the heap when asked, garbage included.
+// peakHeap keeps the largest observed heap, including garbage.
 type peakHeap struct{ most uint64 }
 
 func (p *peakHeap) look() {
@@ -56,7 +56,7 @@ func (p *peakHeap) look() {
 	p.most = max(p.most, s[0].Value.Uint64())
 }
 
-// lookEvery writes through and looks at the heap.
+// looking passes writes on and observes the heap.
 type looking struct {
 	*os.File
 	heap *peakHeap
@@ -67,8 +67,8 @@ func (l looking) Write(b []byte) (int, error) {
 	return l.File.Write(b)
 }
 
-// A report takes no more for an episode of a long run than of a short one: what is
-// kept of 20,000 more of them is their outcome and 8 bytes a turn.
+// A report needs the same memory for an episode of a long run as of a short one: for
+// each of 20,000 more episodes it keeps the outcome and 8 bytes a turn.
 func TestMemoryOfAnEpisode(t *testing.T) {
 	const turns = 5
 	inUse := func(episodes int) (bytes uint64) {
@@ -92,8 +92,8 @@ func TestMemoryOfAnEpisode(t *testing.T) {
 	require.Positive(t, each)
 }
 
-// Floor: making the rows, which the generator's own figure shows; a turn is
-// looked at once and leaves 8 bytes, an episode about 400.
+// Floor: making the rows, which the generator's own benchmark measures. Each turn is
+// read once and leaves 8 bytes, an episode about 400.
 func BenchmarkBuilder(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 200_000} {
 		m, row := stream(n, 5)
@@ -155,8 +155,8 @@ func BenchmarkWriteMillionTurns(b *testing.B) {
 	b.ReportMetric(float64(heap.most)/(1<<20), "peak-MB")
 }
 
-// Floor: reading eight columns of the episodes and six of the turns, one
-// candidate's 50,000 durations sorted. A trend reads up to 199 runs, two at a time.
+// Floor: read eight columns of the episodes and six of the turns, and sort one
+// candidate's 50,000 durations. A trend reads up to 199 runs, two at a time.
 func BenchmarkFigures(b *testing.B) {
 	m, row := stream(10_000, 5)
 	dir := b.TempDir()

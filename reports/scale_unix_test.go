@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// writeStream writes a run of the given episodes of five turns as a folder.
+// writeStream writes a run with the given number of episodes of five turns as a folder.
 func writeStream(t testing.TB, dir string, episodes int) {
 	t.Helper()
 	m, row := stream(episodes, 5)
@@ -34,7 +34,7 @@ func writeStream(t testing.TB, dir string, episodes int) {
 	require.NoError(t, err)
 }
 
-// reportOf builds and writes the report of a run folder, as cupel report does.
+// reportOf builds and writes the report of a run folder, like cupel report.
 func reportOf(dir string) error {
 	m, err := manifest.Read(dir)
 	if err != nil {
@@ -50,16 +50,16 @@ func reportOf(dir string) error {
 	return Write(dir, b.Report(), nil)
 }
 
-// The report of a million turns, 200,000 episodes, is built and written by a
-// process of its own in less than 10 s and 500 MB. CUPEL_SCALE=200000 names the
-// episodes; without it they are 20,000, in proportion.
+// A separate process builds and writes the report of a million turns, 200,000 episodes,
+// in less than 10 s and 500 MB. CUPEL_SCALE=200000 sets the number of episodes. The
+// default is 20,000, with limits in proportion.
 func TestReportOfManyTurns(t *testing.T) {
 	const child = "CUPEL_SCALE_REPORT"
 	if dir := os.Getenv(child); dir != "" {
 		start := time.Now()
 		require.NoError(t, reportOf(dir))
 		t.Logf("built and written in %v", time.Since(start))
-		status, _ := os.ReadFile("/proc/self/status") // Linux has it
+		status, _ := os.ReadFile("/proc/self/status") // on Linux
 		t.Logf("%s", status)
 		return
 	}
@@ -75,14 +75,14 @@ func TestReportOfManyTurns(t *testing.T) {
 	dir := t.TempDir()
 	writeStream(t, dir, episodes)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestReportOfManyTurns$", "-test.v")
-	cmd.Env = append(os.Environ(), child+"="+dir, "GOGC=100") // as the promise was measured
+	cmd.Env = append(os.Environ(), child+"="+dir, "GOGC=100") // the setting of the documented figures
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(start)
 	require.NoError(t, err, "%s", out)
 	rss := peak(t, cmd, string(out))
-	// Wall time is a promise about a quiet machine with two cores; a busy one is held
-	// to what it has to do.
+	// The limit of elapsed time applies to an idle machine with two cores. On a busy one,
+	// half of the processor time counts.
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	t.Logf("%d turns: %v, %v of CPU, at most %d MB", 5*episodes, took.Round(time.Millisecond), cpu.Round(time.Millisecond), rss/1000)
 	require.Less(t, rss/1000, int64(150+350*episodes/200_000), "MB")
@@ -90,8 +90,8 @@ func TestReportOfManyTurns(t *testing.T) {
 	require.Less(t, min(took, cpu/2), limit, "of two cores")
 }
 
-// peak is the most memory a process held, in KiB: by what it says of itself, as
-// Linux counts the memory of whoever starts a process as the process's own.
+// peak returns the largest memory of a process, in KiB. It uses the process's own
+// report, because Linux includes the memory of the parent at the start of a process.
 func peak(t *testing.T, cmd *exec.Cmd, said string) int64 {
 	t.Helper()
 	if m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(said); m != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/view"
 )
 
-// A section of the view is on the page, in Markdown and on the terminal, with no line of
-// its own in the renderers.
+// A section of the view is on the page, in Markdown and on the terminal, without code
+// of its own in the renderers.
 func TestEveryRendererShowsEverySection(t *testing.T) {
 	ways := reporttest.Ways()
 	r := Build(ways.M, ways.Rows)

@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Each candidate is judged at its own look, and every text says so.
+// Each candidate is judged at its own look, and every output states this.
 func TestReportOfARunInRounds(t *testing.T) {
 	m, rows := reporttest.SequentialRun(150, map[string]float64{"good": 1, "bad": 0.2},
 		manifest.Stop{Candidate: "bad", Round: 2, Verdict: "fail"}, manifest.Stop{Candidate: "good", Round: 3, Verdict: "pass"})

@@ -83,7 +83,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 	})
 }
 
-// Where models point to different winners, the pooled contest says so.
+// If models have different winners, the pooled comparison says so.
 func TestModelsThatDisagree(t *testing.T) {
 	w := reporttest.ByAgent("contract", "tools")
 	w.M.Candidates = append(w.M.Candidates, w.M.Candidates...)
@@ -106,8 +106,8 @@ func TestModelsThatDisagree(t *testing.T) {
 	require.NotContains(t, Build(reporttest.Research()).Strategies.Pooled.Sentence, "disagree")
 }
 
-// The same rows in another order of episodes of a task, and on other processors,
-// give the same bytes.
+// Another order of the episodes of a task, and another number of processors, give the
+// same bytes.
 func TestStrategiesAreDeterministic(t *testing.T) {
 	m, rows := reporttest.Research()
 	want := reporttest.Render(t, text.JSON, Build(m, rows))

@@ -16,7 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
-// changedReport is that of a run judged by other thresholds than its own.
+// changedReport returns the report of a run that is judged by other thresholds than its
+// own.
 func changedReport(t *testing.T, thresholds ...string) model.Report {
 	t.Helper()
 	m, rows := reporttest.Demo(reporttest.DemoProfiles()[:1], 30, 3)
@@ -28,7 +29,7 @@ func changedReport(t *testing.T, thresholds ...string) model.Report {
 	return b.Report()
 }
 
-// Every output of a report whose thresholds were given for it names them with both values.
+// If thresholds were given for a report, every output names them with both values.
 func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	r := changedReport(t, "min_solved=0.01", "max_steps=50", "min_valid=0.95")
 	require.Equal(t, []manifest.ThresholdChange{{Name: "min_solved", Recorded: 0.8, Used: 0.01}, {Name: "max_steps", Recorded: 5, Used: 50}}, r.ThresholdsChanged)
@@ -56,7 +57,7 @@ func TestThresholdsChangedAreNamedEverywhere(t *testing.T) {
 	require.Equal(t, []map[string]any{{"name": "min_solved", "recorded": 0.8, "used": "off"}}, out.Changed)
 }
 
-// The thresholds given decide, also in what is counted while episodes are added.
+// The given thresholds also decide what is counted while episodes are added.
 func TestThresholdsChangedDecide(t *testing.T) {
 	strict, lenient := changedReport(t, "max_steps=0.5"), changedReport(t, "max_steps=100", "min_solved=off", "min_valid=0.01")
 	require.Equal(t, stat.Fail, strict.Verdict)

@@ -8,8 +8,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Two strategies can be compared; the making names them, and the share of valid
-// outputs says that it is two measures.
+// Two strategies can be compared. The configuration differences name them, and the note
+// on the share of valid outputs says that it measures two different things.
 func TestTwoStrategies(t *testing.T) {
 	for _, c := range []struct{ baseline, new, title, note string }{
 		{"contract", "contract", "Contract-valid first outputs", ""},

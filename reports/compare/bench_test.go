@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Floor: one hash of the words and arguments of each turn, and one copy of the id;
-// the record itself is about 130 bytes and 8 for a turn.
+// Floor: one hash of the words and arguments of each turn, and one copy of the id. The
+// record itself is about 130 bytes, and 8 for each turn.
 func BenchmarkAdd(b *testing.B) {
 	for _, turns := range []int{3, 30} {
 		b.Run(fmt.Sprintf("turns=%d", turns), func(b *testing.B) {
@@ -36,8 +36,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// Floor: the permutations that are drawn, 9,999 signs for each task that differs, of
-// each metric that is not whole; sorting the tasks by name; Fisher's test of each.
+// Floor: draw 9,999 signs for each task that differs, for each metric whose values are
+// not whole numbers; sort the tasks by name; run Fisher's test for each task.
 func BenchmarkComparison(b *testing.B) {
 	for _, c := range [][2]int{{60, 4}, {1000, 10}, {30_000, 5}} {
 		b.Run(fmt.Sprintf("tasks=%d/trials=%d", c[0], c[1]), func(b *testing.B) {
@@ -56,7 +56,8 @@ func BenchmarkComparison(b *testing.B) {
 	}
 }
 
-// sized is a plan in which a fifth of the tasks is flaky and turns take their time.
+// sized returns a plan in which a fifth of the tasks is flaky and the turns have
+// latencies.
 func sized(candidate string, tasks, trials int) plan {
 	flaky := flips(uint64(len(candidate)+tasks), func(task int) float64 {
 		if task%5 == 0 {
@@ -70,8 +71,8 @@ func sized(candidate string, tasks, trials int) plan {
 	}}
 }
 
-// What a builder keeps does not grow with what rows hold: 300,000 episodes of five
-// turns are 60 MB a side.
+// What a builder keeps does not depend on the size of the rows: 300,000 episodes of
+// five turns take 60 MB for each side.
 func TestMemoryPerEpisode(t *testing.T) {
 	p := plan{candidate: "a", tasks: 500, trials: 20}
 	b := NewBuilder([]manifest.Manifest{p.manifest()}, p.manifest(), []Names{{"a", "a"}}, Rules{})

@@ -106,7 +106,7 @@ func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
 	t.records = append(t.records, r)
 }
 
-// ofTask is that of a task, a new one of the given room where there is none.
+// ofTask returns the entry of a task, and adds one with the given capacity if there is none.
 func (b *candidateEpisodes) ofTask(task string, room int) *taskEpisodes {
 	if last := len(b.tasks) - 1; last >= 0 && b.tasks[last].id == task {
 		return &b.tasks[last]

@@ -59,8 +59,8 @@ func (b *Builder) AddBaseline(run int, rows ledger.EpisodeRows) {
 	b.baselines[run].add(rows, b.kindOf)
 }
 
-// baseline is the first baseline run, which stands for all of them where episodes
-// and settings are shown.
+// baseline is the first baseline run, which represents all of them where episodes and settings
+// are shown.
 func (b *Builder) baseline() *side { return b.baselines[0] }
 
 // AddNew counts an episode of the new run.

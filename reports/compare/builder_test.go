@@ -55,7 +55,7 @@ func TestRowsInAnyOrderAndTwice(t *testing.T) {
 		b.AddNew(rows[len(rows)-1-i])
 	}
 	rows[0].Episode.Solved = !rows[0].Episode.Solved
-	b.AddNew(rows[0]) // the first of two counts
+	b.AddNew(rows[0]) // the first of two equal rows counts
 	base.episode = flips(1, half)
 	base.each(b.addBaseline)
 	got := finished(b)
@@ -112,8 +112,7 @@ func TestTrialsMissingInTheMiddle(t *testing.T) {
 	require.Equal(t, []int{3, 1, 1}, []int{p.Episodes, p.BaselineOnly, p.NewOnly})
 }
 
-// Where both sides replay the same cassettes, a suite of any size passes as long as
-// nothing differs.
+// If both sides replay the same cassettes and nothing differs, suites of any size pass.
 func TestSameRecordings(t *testing.T) {
 	taped := func(lose bool) plan {
 		return plan{candidate: "a", tasks: 5, trials: 1, episode: func(task, trial int, rows *ledger.EpisodeRows) {
@@ -134,8 +133,8 @@ func TestSameRecordings(t *testing.T) {
 }
 
 func TestSeveralPairsShareTheLevel(t *testing.T) {
-	// One task in seven breaks: p is 2^-7 one-sided, which the two metrics of one
-	// pair allow and those of ten pairs do not.
+	// One task in seven breaks. The one-sided p-value is 2^-7, which is significant
+	// with the two metrics of one pair, but not with those of ten pairs.
 	base := plan{candidate: "a", tasks: 49, trials: 1}
 	worse := plan{candidate: "b", tasks: 49, trials: 1, episode: fails(func(task, _ int) bool { return task%7 == 0 })}
 	p := metric(compared(base, worse, Rules{}).Pairs[0], "solved")
@@ -272,7 +271,7 @@ func TestFailureChanges(t *testing.T) {
 	require.Nil(t, got[failure.Answer].P)
 }
 
-// byStatus tells kinds by the status alone.
+// byStatus derives a failure kind from the status alone.
 func byStatus(rows ledger.EpisodeRows) (failure.Kind, bool) {
 	kinds := map[string]failure.Kind{"answered": failure.Answer, "stopped": failure.Budget, "clarify": failure.Trajectory, ledger.StatusInfraError: failure.Infrastructure}
 	kind, ok := kinds[rows.Episode.Status]
@@ -292,8 +291,8 @@ func TestManyWordsAndLongOnesAreBounded(t *testing.T) {
 	require.True(t, utf8.ValidString(w.list[long]))
 }
 
-// Numbers that no run would hold do no more harm than a wrong number: nothing panics,
-// and nothing in the result is infinite.
+// Impossible numbers have no other effect than a wrong result: nothing panics, and
+// nothing in the result is infinite.
 func TestHostileNumbers(t *testing.T) {
 	for name, n := range map[string]int64{"largest": math.MaxInt64, "smallest": math.MinInt64, "minus one": -1} {
 		t.Run(name, func(t *testing.T) {

@@ -147,9 +147,12 @@ type Metric struct {
 	Test string `json:"test"`
 	// Verdict is not_judged for a metric that does not gate.
 	Verdict stat.Verdict `json:"verdict"`
-	// Improved says that a gating metric is significantly better: by the two-sided p,
-	// adjusted for all gating metrics, and by the interval. It changes no verdict.
+	// Improved says that a gating metric is significantly better: by ImprovedP and by the
+	// interval. It changes no verdict.
 	Improved bool `json:"improved"`
+	// ImprovedP is the two-sided p of a gating metric, adjusted for all gating metrics. It is
+	// null for other metrics, whose P is two-sided already.
+	ImprovedP *float64 `json:"improved_adjusted_p"`
 	// Power says what loss these numbers could have detected, and what more would take.
 	Power string `json:"power"`
 	// Note is empty or says what was left out.

@@ -12,7 +12,8 @@ func attempt(solved bool, steps int32, cost, tokens *int64) Attempt {
 	return Attempt{Solved: solved, Steps: steps, ToolCalls: steps - 1, Judged: steps, Valid: steps - 1, ElapsedUs: int64(steps) * 1000, Cost: cost, Tokens: tokens}
 }
 
-// Two tasks, the second of two trials; numbers by hand.
+// The comparison has two tasks, the second with two trials. The numbers are computed by
+// hand.
 func TestContest(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
 	metrics := MeasureStrategies([]TaskPairs{

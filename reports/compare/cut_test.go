@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// A baseline that is not whole is no proof that nothing got worse.
+// An incomplete baseline cannot prove that nothing got worse.
 func TestCutBaselineNeverPasses(t *testing.T) {
 	run := plan{candidate: "a", tasks: 150, trials: 1}
 	for name, c := range map[string]struct {

@@ -273,7 +273,7 @@ func sameCandidates(b, t manifest.Manifest) bool {
 func mode(m manifest.Manifest) string {
 	switch {
 	case m.Fork != nil:
-		return fmt.Sprintf("%s, a fork of %s/%s/%d@%d", m.Mode, m.Fork.Task, m.Fork.Candidate, m.Fork.Trial, m.Fork.Turn)
+		return fmt.Sprintf("%s, a fork of %s/%s/%d@%s", m.Mode, m.Fork.Task, m.Fork.Candidate, m.Fork.Trial, cmp.Or(m.Fork.Answer, fmt.Sprint(m.Fork.Turn)))
 	case m.RescoredFrom != "":
 		return m.Mode + ", rescored"
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// madeOf is a run of two tasks and one candidate, after edits.
+// madeOf returns a run of two tasks and one candidate, changed by the edits.
 func madeOf(edits ...func(*manifest.Manifest)) manifest.Manifest {
 	task := func(id string) manifest.Task {
 		return manifest.Task{
@@ -30,7 +30,7 @@ func madeOf(edits ...func(*manifest.Manifest)) manifest.Manifest {
 	return m
 }
 
-// retask edits the tasks of a run, whose suite is then another.
+// retask edits the tasks of a run, which changes its suite.
 func retask(edit func(*manifest.Task)) func(*manifest.Manifest) {
 	return func(m *manifest.Manifest) {
 		m.SuiteDigest += "+"
@@ -150,7 +150,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Two candidates of one run differ in themselves only.
+// The differences between two candidates of one run are those of the candidates only.
 func TestDifferencesOfCandidates(t *testing.T) {
 	both := func(m *manifest.Manifest) {
 		m.Candidates = append(m.Candidates, manifest.Candidate{Name: "b", Agent: "contract", Provider: "p", Model: "m", OutputMode: "prompt", PromptProfile: "seed", Digest: "c1"})
@@ -164,7 +164,7 @@ func TestDifferencesOfCandidates(t *testing.T) {
 	require.Equal(t, []Difference{{What: "candidate", Baseline: "absent", New: "b"}}, Differences(madeOf(), madeOf(both), []Names{{"a", "a"}}), "a candidate more changes no other")
 }
 
-// A difference names some tasks however many there are.
+// A difference names a few tasks, for any number of tasks.
 func TestDifferencesAreBounded(t *testing.T) {
 	many := func(m *manifest.Manifest) {
 		m.Tasks = nil
@@ -179,8 +179,8 @@ func TestDifferencesAreBounded(t *testing.T) {
 	require.Equal(t, []string{"checks"}, changed(madeOf(many), madeOf(many, retask(func(t *manifest.Task) { t.ChecksDigest = "c2" })))["T4999"])
 }
 
-// Where the model behind a name changed between the starts of two runs, the comparison
-// says so, whichever of them is the baseline, and does not mislead.
+// If the model behind a name changed between the starts of two runs, the comparison
+// says so, for either order of the runs, and does not mislead.
 func TestAChangeOfTheModelBehindTheName(t *testing.T) {
 	run := func(started, changed string) manifest.Manifest {
 		c := manifest.Candidate{Name: "gpt", Provider: "openai", Model: "gpt-x"}

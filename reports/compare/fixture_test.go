@@ -9,11 +9,12 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// plan is a run of one candidate: tasks T00, T01, … with trials each.
+// plan is a run of one candidate, with tasks T00, T01, … and the same number of trials
+// for each.
 type plan struct {
 	candidate     string
 	tasks, trials int
-	// episode changes an episode that was solved in three turns.
+	// episode changes an episode, which is solved in three turns by default.
 	episode func(task, trial int, rows *ledger.EpisodeRows)
 }
 
@@ -30,7 +31,7 @@ func (p plan) manifest() manifest.Manifest {
 
 func taskID(i int) string { return fmt.Sprintf("T%02d", i) }
 
-// each makes the rows in the ledger's order.
+// each makes the rows in the order of the ledger.
 func (p plan) each(add func(ledger.EpisodeRows)) {
 	for task := range p.tasks {
 		for trial := 1; trial <= p.trials; trial++ {
@@ -66,7 +67,7 @@ func tokens(in, out int64) ledger.Tokens {
 	return ledger.Tokens{In: new(in), Out: new(out), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
 }
 
-// compared is the comparison of two plans, of the first pair alone.
+// compared returns the comparison of two plans with a single pair.
 func compared(baseline, newer plan, rules Rules) Comparison {
 	b := NewBuilder([]manifest.Manifest{baseline.manifest()}, newer.manifest(), []Names{{baseline.candidate, newer.candidate}}, rules)
 	baseline.each(b.addBaseline)
@@ -74,10 +75,10 @@ func compared(baseline, newer plan, rules Rules) Comparison {
 	return finished(b)
 }
 
-// addBaseline adds to the only baseline run.
+// addBaseline adds a row to the only baseline run.
 func (b *Builder) addBaseline(rows ledger.EpisodeRows) { b.AddBaseline(0, rows) }
 
-// finished is the builder's comparison, which no test expects to be refused.
+// finished returns the builder's comparison, for tests that expect no error.
 func finished(b *Builder) Comparison {
 	c, err := b.Comparison()
 	if err != nil {
@@ -95,7 +96,7 @@ func metric(p Pair, name string) Metric {
 	panic("no metric " + name)
 }
 
-// fails makes the given trials of tasks fail; the rest is solved.
+// fails makes the given trials of tasks fail; the other episodes are solved.
 func fails(which func(task, trial int) bool) func(int, int, *ledger.EpisodeRows) {
 	return func(task, trial int, rows *ledger.EpisodeRows) {
 		if which(task, trial) {
@@ -104,7 +105,7 @@ func fails(which func(task, trial int) bool) func(int, int, *ledger.EpisodeRows)
 	}
 }
 
-// flips fails each episode with the chance 1 − share of its task.
+// flips fails each episode with probability 1 − share of its task.
 func flips(seed uint64, share func(task int) float64) func(int, int, *ledger.EpisodeRows) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	return func(task, _ int, rows *ledger.EpisodeRows) { rows.Episode.Solved = rng.Float64() < share(task) }

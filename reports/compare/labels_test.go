@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// Two candidates of one run are called by their names in every text, two runs
-// "baseline" and "new". Neither side is called anything else.
+// In every text, two candidates of one run are called by their names, and two runs
+// "baseline" and "new". No other labels occur.
 func TestLabels(t *testing.T) {
 	strong := plan{candidate: "strong", tasks: 30, trials: 2}
 	weak := plan{candidate: "weak", tasks: 30, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
@@ -72,7 +72,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Of one run, what it did not finish is said of the run or of a candidate.
+// If a single run is incomplete, the text names the run or the candidate.
 func TestLabelsOfAnUnfinishedRun(t *testing.T) {
 	for want, edit := range map[string]func(*manifest.Manifest){
 		"Inconclusive: the status of the run is running":          func(m *manifest.Manifest) { m.Status = "running" },

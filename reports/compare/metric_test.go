@@ -14,13 +14,13 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Every metric on two tasks, by hand.
+// The values of every metric on two tasks are computed by hand.
 func TestMetricsByHand(t *testing.T) {
 	base := plan{candidate: "a", tasks: 2, trials: 2}
 	newer := plan{candidate: "b", tasks: 2, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 		e := &rows.Episode
 		switch {
-		case task == 0 && trial == 1: // not solved: no steps, no clarifies of this pair
+		case task == 0 && trial == 1: // not solved, so this pair has no steps and no clarifying questions
 			e.Solved, e.Steps = false, 10
 		case task == 0 && trial == 2:
 			e.Steps, e.Clarifies = 5, 3
@@ -28,13 +28,13 @@ func TestMetricsByHand(t *testing.T) {
 			e.Tokens = tokens(1000, 60)
 			e.ElapsedUs = 4_000_000
 			rows.Turns[0].ContractValid = false
-			rows.Turns[1].FinishReason = "length" // counted invalid
+			rows.Turns[1].FinishReason = "length" // counts as invalid
 			rows.Turns[2].Role = "compress"       // not a turn of the main loop
 		case task == 1 && trial == 1:
 			e.Status, e.Solved, e.ThrashEvents = "stopped", false, 2
 			rows.Turns[0].DurationUs = 1_000_000
 		case task == 1 && trial == 2:
-			e.ExpectedStatus, e.StallEvents = "clarify", 1 // its right outcome is a question
+			e.ExpectedStatus, e.StallEvents = "clarify", 1 // its expected outcome is a clarifying question
 			rows.Turns[0].ErrorKind = "overloaded"         // no reply
 		}
 	}}
@@ -102,8 +102,8 @@ func TestUnknownIsNeverZero(t *testing.T) {
 	}
 }
 
-// Where both sides count the same pairs, the linearised difference is the plain mean
-// of the paired differences with its cluster-robust error.
+// If both sides count the same pairs, the linearised difference is the plain mean of
+// the paired differences with its cluster-robust error.
 func TestDifferenceIsClusterMeanOfPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	var obs []stat.Observation
@@ -133,8 +133,8 @@ func TestDifferenceIsClusterMeanOfPairs(t *testing.T) {
 	require.InDelta(t, permuted.P, p.two, 1e-12)
 }
 
-// The error of a difference of ratios against the jackknife over tasks, which knows
-// nothing of linearisation.
+// The error of a difference of ratios is compared with the jackknife over tasks, which
+// does not linearise.
 func TestDifferenceOfRatiosAgainstJackknife(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	const tasks = 400
@@ -162,7 +162,7 @@ func TestDifferenceOfRatiosAgainstJackknife(t *testing.T) {
 	}
 }
 
-// The permutation of ratios against all 2^10 swaps of whole tasks, counted out.
+// The permutation of ratios is compared with all 2^10 swaps of whole tasks.
 func TestSwapsAreTheExactTestOfRatios(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	names, list := make([]string, 10), make([]sides, 10)
@@ -217,8 +217,8 @@ func TestManyTasksGoByT(t *testing.T) {
 	require.InEpsilon(t, exact/2, *m.P, 0.1)
 }
 
-// A growth is judged against the baseline's own mean with its spread, not against a
-// number taken for certain.
+// A growth is compared with the baseline's own mean, including its spread; the mean is
+// not taken as exact.
 func TestGrowthMargins(t *testing.T) {
 	base := plan{candidate: "a", tasks: 80, trials: 2, episode: func(task, trial int, rows *ledger.EpisodeRows) { rows.Episode.Steps = int32(2 + task%3 + trial%2) }}
 	grown := func(by int) plan {
@@ -254,9 +254,9 @@ func TestPower(t *testing.T) {
 	power := func(loss float64, tasks int) float64 {
 		g, mean := float64(tasks), 0.0
 		for _, node := range [][2]float64{{-math.Sqrt(3), 1}, {0, 4}, {math.Sqrt(3), 1}} {
-			noise := squares + 1.0/30/16 + node[0]*doubt                             // and one more task that differs in one of four trials
-			critical := stat.TQuantile(1-0.05*9/10, g-1) * math.Sqrt((noise+loss)/g) // solved has nine tenths of α
-			shift := loss - 1.0/4/g - critical                                       // half a step: it moves by two trials
+			noise := squares + 1.0/30/16 + node[0]*doubt                             // with one additional task that differs in one of four trials
+			critical := stat.TQuantile(1-0.05*9/10, g-1) * math.Sqrt((noise+loss)/g) // solved gets nine tenths of α
+			shift := loss - 1.0/4/g - critical                                       // half a step, as a step is two trials
 			mean += node[1] / 6 * distuv.StudentsT{Sigma: 1, Nu: g - 1}.CDF(shift/math.Sqrt(noise/g))
 		}
 		return mean
@@ -274,8 +274,8 @@ func TestPower(t *testing.T) {
 	require.Contains(t, m.Power, "such tasks. Ruling it out with 80% power, if nothing changed, takes about ", "thirty tasks cannot, in any number of trials")
 }
 
-// A loss that was shown is one that would have been: what it adds to the spread does
-// not count against it twice.
+// A significant loss was also detectable: what it adds to the spread does not count
+// against it twice.
 func TestPowerWhereALossIsShown(t *testing.T) {
 	base := plan{candidate: "a", tasks: 69, trials: 1}
 	m := metric(compared(base, plan{candidate: "b", tasks: 69, trials: 1, episode: fails(func(task, _ int) bool { return task < 13 })}, Rules{}).Pairs[0], "solved")
@@ -283,7 +283,7 @@ func TestPowerWhereALossIsShown(t *testing.T) {
 	require.InDelta(t, 6.0/69, *m.Detectable, 1.0/69, "five tasks that break are shown at 1/32 of 0.045, and one more may come back")
 }
 
-// Where both sides count the same pairs, scores of passes are whole numbers, and the test
+// If both sides count the same pairs, scores of passes are whole numbers, and the test
 // is exact.
 func TestScoresOfPassesAreWhole(t *testing.T) {
 	base := plan{candidate: "a", tasks: 97, trials: 3, episode: flips(1, func(int) float64 { return 0.9 })}
@@ -291,7 +291,7 @@ func TestScoresOfPassesAreWhole(t *testing.T) {
 	require.Contains(t, metric(compared(base, newer, Rules{}).Pairs[0], "solved").Test, "exact")
 }
 
-// Harm is a metric where the worlds of both sides can change, and else is not shown.
+// Harm is a metric if the worlds of both sides can change. Otherwise it is omitted.
 func TestMetricHarm(t *testing.T) {
 	run := func(harmful int) plan {
 		return plan{candidate: "a", tasks: 4, trials: 1, episode: func(task, _ int, rows *ledger.EpisodeRows) {

@@ -48,8 +48,8 @@ func TestCheckPool(t *testing.T) {
 	require.Equal(t, 2, len(strings.Split(err.Error(), "\n")), "every problem at once")
 }
 
-// Every trial of the new run meets that of each baseline run; runs with fewer trials
-// than the new one follow each other.
+// Every trial of the new run is paired with one trial of each baseline run. Runs with
+// fewer trials than the new one are joined, one after the other.
 func TestBaselinesArePaired(t *testing.T) {
 	for name, c := range map[string]struct {
 		baselines       []int // trials
@@ -59,7 +59,7 @@ func TestBaselinesArePaired(t *testing.T) {
 		without, unseen int
 	}{
 		"one":                 {[]int{3}, 3, 3, []int32{0}, 0, 0},
-		"two alike":           {[]int{3, 3}, 3, 6, []int32{0, 1}, 0, 0},
+		"two equal":           {[]int{3, 3}, 3, 6, []int32{0, 1}, 0, 0},
 		"nights of one trial": {[]int{1, 1, 1, 1}, 3, 4, []int32{0, 0, 0, 1}, 0, 0},
 		"more than the new":   {[]int{5, 2}, 2, 4, []int32{0, 1}, 3, 0},
 		"fewer in all":        {[]int{1, 1}, 5, 2, []int32{0, 0}, 0, 3},

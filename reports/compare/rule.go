@@ -118,6 +118,7 @@ func improved(family []*measured, weights []float64, alpha float64) error {
 		return fmt.Errorf("compare improvements: %w", err)
 	}
 	for i, m := range family {
+		m.ImprovedP = &adjusted[i]
 		iv := cmp.Or(m.worst, m).Interval
 		m.Improved = multiple.Rejects(adjusted[i], alpha) && iv != nil && (iv.Low > 0 && m.HigherIsBetter || iv.High < 0 && !m.HigherIsBetter)
 	}
@@ -137,8 +138,8 @@ func gather(all []comparing, of func(*comparing) []measured) (family []*measured
 	return family
 }
 
-// adjust fills in the adjusted p-values of a family: of each metric, or of what stands
-// for it.
+// adjust sets the adjusted p-values of a family: of each metric, or of the one that of returns for
+// it.
 func adjust(family []*measured, of func(*measured) *measured, method func([]float64) ([]float64, error)) error {
 	p := make([]float64, len(family))
 	for i, m := range family {

@@ -19,7 +19,7 @@ func TestRulesResolved(t *testing.T) {
 		Alpha: 0.05, MaxDrop: 0.1, MaxInvalid: 0.08, Detectable: 0.1, OnUnclear: OnUnclearPass, Changed: Refuse, Today: day,
 		Flaky: []KnownFlaky{{Task: "a", Expires: "2026-11-21"}, {Task: "b", Expires: "2026-11-20", Expired: true}},
 	}, got)
-	require.False(t, given.Flaky[1].Expired, "what was given stays as it is")
+	require.False(t, given.Flaky[1].Expired, "the given rules are not changed")
 	require.Equal(t, got, got.Resolved())
 }
 

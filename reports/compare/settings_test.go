@@ -8,8 +8,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// A comparison names each setting of an agent that is another, or that only one of
-// the two has.
+// A comparison names each setting of an agent that differs, or that only one of the two
+// has.
 func TestDifferencesOfAgentSettings(t *testing.T) {
 	one := func(digest, fallback string, settings ...manifest.Setting) manifest.Manifest {
 		return manifest.Manifest{Candidates: []manifest.Candidate{{Name: "a", Digest: digest, FallbackModel: fallback, Settings: settings}}}

@@ -13,10 +13,10 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// suites is the number of synthetic suites of each setting: 500, so that each claim
-// rests on at least 2,000 over its settings; fewer in a short test, and 10,000
-// with CUPEL_EVIDENCE=1. The figures are printed with -v. Shares over them are held
-// by their exact 99 % interval.
+// suites returns the number of synthetic suites for each setting. It is 500, so that
+// each claim rests on at least 2,000 over its settings; fewer in a short test, and
+// 10,000 with CUPEL_EVIDENCE=1. -v prints the figures. Shares over the suites are
+// checked by their exact 99% interval.
 func suites() int {
 	switch {
 	case testkit.Evidence():
@@ -24,10 +24,10 @@ func suites() int {
 	case testing.Short():
 		return 50
 	}
-	return testkit.Long(150, 500)
+	return testkit.Long(100, 500)
 }
 
-// promised asks that hits of n may come of a share from low to high.
+// promised requires that hits of n are compatible with a share from low to high.
 func promised(t *testing.T, what string, hits, n int, low, high float64) {
 	t.Helper()
 	iv, ok := stat.ClopperPearson(hits, n, 0.99)
@@ -37,9 +37,9 @@ func promised(t *testing.T, what string, hits, n int, low, high float64) {
 	require.GreaterOrEqual(t, iv.High, low, what)
 }
 
-// Without a change, the whole comparison calls a regression no more often than α:
-// over all gating metrics and pairs together, with tasks that are flaky, whose
-// trials resemble each other, that drift, and with episodes lost.
+// Without a change, the whole comparison calls a regression at most as often as α, over
+// all gating metrics and pairs together. The tasks are flaky, their trials are
+// correlated, the tasks drift, and episodes are lost.
 func TestSimulationGateFalseAlarms(t *testing.T) {
 	t.Parallel()
 	n, alarms, settings := suites(), 0, 0
@@ -71,8 +71,8 @@ func TestSimulationGateFalseAlarms(t *testing.T) {
 	promised(t, "all settings: called a regression", alarms, settings*n, 0, 0.05)
 }
 
-// A run worse by exactly the margin passes no more often than α, whether every task
-// loses a little or a few tasks break.
+// A run that is worse by exactly the margin passes at most as often as α, both if every
+// task loses a little and if a few tasks break.
 func TestSimulationFalsePasses(t *testing.T) {
 	t.Parallel()
 	n := suites()
@@ -112,7 +112,7 @@ func TestSimulationFalsePasses(t *testing.T) {
 	})
 }
 
-// rarely breaks solid tasks with a chance.
+// rarely breaks each solid task with the given probability.
 func rarely(chance float64) func(*rand.Rand) (float64, float64) {
 	return func(rng *rand.Rand) (float64, float64) {
 		if rng.Float64() < chance {
@@ -122,15 +122,16 @@ func rarely(chance float64) func(*rand.Rand) (float64, float64) {
 	}
 }
 
-// A loss as large as a comparison says it would have shown four times out of five is
-// shown so often: what is said where nothing changed, compared with a change.
+// A comparison states a loss that it would have detected four times out of five. It
+// does detect such a loss that often: the statement comes from a comparison without a
+// change, and is checked in one with that loss.
 func TestSimulationStatedPower(t *testing.T) {
 	t.Parallel()
 	n := suites()
 	for i, c := range []struct {
 		name  string
 		world world
-		// lose is how a task's share becomes less by the loss on average.
+		// lose lowers a task's share; loss is the mean over tasks.
 		lose func(task, tasks int, share, loss float64) float64
 		high float64
 	}{
@@ -166,7 +167,8 @@ func TestSimulationStatedPower(t *testing.T) {
 
 func evenly(_, _ int, share, loss float64) float64 { return share - loss }
 
-// breaking tasks lose all of their passes: as many as the loss takes, rounded up.
+// breaking makes tasks lose all of their passes, as many tasks as the loss takes,
+// rounded up.
 func breaking(task, tasks int, share, loss float64) float64 {
 	if float64(task) < loss/share*float64(tasks)-1e-9 {
 		return 0
@@ -174,7 +176,8 @@ func breaking(task, tasks int, share, loss float64) float64 {
 	return share
 }
 
-// The number of tasks said to rule out the margin does, four times out of five.
+// The number of tasks that is said to rule out the margin does so four times out of
+// five.
 func TestSimulationStatedSize(t *testing.T) {
 	t.Parallel()
 	n := suites()
@@ -205,9 +208,9 @@ func TestSimulationStatedSize(t *testing.T) {
 	promised(t, fmt.Sprintf("%d tasks × 2: a loss of the margin ruled out", w.tasks), passed, n, 0.75, 0.9)
 }
 
-// Intervals hold the truth, the mean over all tasks there could be, as often as they
-// say, within a point; where only a dozen tasks vary at all they err on the safe side
-// by up to two.
+// Intervals contain the true value, the mean over all possible tasks, as often as
+// promised, within a point. If only a dozen tasks vary at all, they are conservative by
+// up to two points.
 func TestSimulationIntervalCoverage(t *testing.T) {
 	t.Parallel()
 	n := suites()
@@ -225,7 +228,7 @@ func TestSimulationIntervalCoverage(t *testing.T) {
 		{"40 tasks × 3, turns", world{tasks: 40, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"contract_valid": 0}, 0.97},
 		{"100 tasks × 3, turns", world{tasks: 100, trials: 3, pairs: 1, share: always(1, 1), turns: true}, map[string]float64{"contract_valid": 0}, 0.96},
 		{"100 tasks × 2, cost and latency up by a tenth", world{tasks: 100, trials: 2, pairs: 1, share: always(1, 1), turns: true, sizes: true, after: 1.1}, map[string]float64{
-			"cost": 0.1 * 1e6 * math.Exp(0.25), "latency": 0.1 * 3e5 * math.Exp(0.25), // of log-normal means: e^(½·(0.25+0.25))
+			"cost": 0.1 * 1e6 * math.Exp(0.25), "latency": 0.1 * 3e5 * math.Exp(0.25), // a tenth of the log-normal means, e^(½·(0.25+0.25))
 		}, 0.96},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,9 +249,9 @@ func TestSimulationIntervalCoverage(t *testing.T) {
 	}
 }
 
-// Suites of tasks that do not change, of every share of passes, with one in ten
-// broken and one in ten fixed: of what is called changed, at most α is not, and
-// tasks are called what they are.
+// The suites have tasks that do not change, with every share of passes, one task in ten
+// that breaks and one in ten that is fixed. At most α of the tasks that are called
+// changed are not, and tasks are put into their true class.
 func TestSimulationFlakeClasses(t *testing.T) {
 	t.Parallel()
 	n := 4 * suites()

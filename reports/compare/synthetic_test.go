@@ -10,29 +10,28 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// world is a synthetic suite of tasks there could be: what is drawn of it are two
-// runs of one suite.
+// world is a population of synthetic tasks. Two runs of one suite are drawn from it.
 type world struct {
 	tasks, trials, pairs int
-	// share draws a task's true share of passes before, after that under test.
+	// share draws a task's true share of passes in the baseline and in the new run.
 	share func(rng *rand.Rand) (before, after float64)
-	// The rest is drawn only where asked for: turns, of which most are valid, each with
-	// a latency; steps and cost that differ from task to task and trial to trial.
+	// The other values are drawn only on request: turns, of which most are valid, each
+	// with a latency; steps and cost that differ between tasks and trials.
 	turns, sizes bool
-	// after is what the trial's sizes are multiplied with; 1 for no change.
+	// after is the factor for the sizes of a trial of the new run; 1 means no change.
 	after float64
 	// lost is the share of episodes without a result.
 	lost float64
 }
 
-// traits are what a task is like.
+// traits are the properties of a task.
 type traits struct {
 	before, after float64
 	valid, size   float64
 }
 
-// compare draws both runs and compares them; judge stops at the verdicts, which
-// are the first that Comparison works out.
+// compare draws both runs and compares them. judge stops at the verdicts, which
+// Comparison computes first.
 func (w world) compare(rng *rand.Rand, rules Rules) Comparison {
 	return finished(w.draw(rng, rules))
 }
@@ -100,7 +99,8 @@ func (w world) run(rng *rand.Rand, add func(ledger.EpisodeRows), id, candidate s
 	}
 }
 
-// still does not change; drifting tasks go up and down without a common direction.
+// still does not change the share. With drifting, tasks go up and down without a common
+// direction.
 func still(rng *rand.Rand) (float64, float64) {
 	p := testkit.TaskShare(rng)
 	return p, p

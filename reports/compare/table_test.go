@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// decisions are how often comparisons ended with each verdict.
+// decisions counts how often comparisons ended with each verdict.
 type decisions struct{ pass, unclear, inconclusive, fail int }
 
 func (d decisions) n() int { return d.pass + d.unclear + d.inconclusive + d.fail }
@@ -27,11 +27,11 @@ func (d decisions) String() string {
 	return strings.Join([]string{share(d.pass), share(d.unclear), share(d.inconclusive), share(d.fail)}, " / ")
 }
 
-// drawn is n comparisons of a suite with as many baseline runs, where each task breaks
-// with a chance in the new run: nothing solves it any more. The agent is that of the
-// page: its tasks are solved 90 % of the time and its outputs valid 98.5 %, with a
-// correlation of 0.3 between any two of a task (beta-binomial); an episode has two to
-// four turns.
+// drawn returns n comparisons of a suite with the given number of baseline runs. Each
+// task breaks in the new run with a fixed probability; then no trial solves it. The
+// agent is that of the page: its tasks are solved 90% of the time and its outputs are
+// valid 98.5% of the time, with a correlation of 0.3 between any two of a task
+// (beta-binomial). An episode has two to four turns.
 func drawn(rng *rand.Rand, n, tasks, trials, baselines int, breaks float64) (d decisions) {
 	manifests := make([]manifest.Manifest, baselines+1)
 	for i := range manifests {
@@ -80,8 +80,9 @@ func episodes(rng *rand.Rand, task string, trials int, solved, valid float64, ad
 	}
 }
 
-// beta draws a task's share by its mean and the correlation within a task: M. D. Jöhnk,
-// "Erzeugung von betaverteilten und gammaverteilten Zufallszahlen", Metrika 8 (1964) 5–15.
+// beta draws a task's share by its mean and the correlation within a task. Source: M.
+// D. Jöhnk, "Erzeugung von betaverteilten und gammaverteilten Zufallszahlen", Metrika 8
+// (1964) 5–15.
 func beta(rng *rand.Rand, mean, icc float64) float64 {
 	size := 1/icc - 1
 	for {
@@ -92,14 +93,14 @@ func beta(rng *rand.Rand, mean, icc float64) float64 {
 	}
 }
 
-// tableSize is the number of comparisons in each cell of the page.
+// tableSize is the number of comparisons for each cell of the table.
 const tableSize = 500
 
-// An unchanged agent is called worse 5 times in a hundred at most, and one that lost at
-// least the margin passes so often at most, whatever the size of the suite; of a loss
-// that must have been detectable, a fifth at most ends without a regression that is
-// called or left open. The rows of the page are those drawn here: all of them with
-// CUPEL_EVIDENCE or -update, else the first.
+// For every size of the suite, an unchanged agent is called worse in at most 5% of
+// comparisons, and an agent that lost at least the margin passes in at most 5%. If a
+// loss must have been detectable, at most a fifth of the comparisons ends without
+// calling a regression or leaving it open. The rows of the page are those drawn here:
+// all of them with CUPEL_EVIDENCE or -update, otherwise the first.
 func TestSimulationDecisionTable(t *testing.T) {
 	t.Parallel()
 	const path, begin, end = "../../docs/compare.md", "<!-- decisions: begin -->\n", "<!-- decisions: end -->\n"
@@ -110,7 +111,7 @@ func TestSimulationDecisionTable(t *testing.T) {
 	table, tail, ok := strings.Cut(rest, end)
 	require.True(t, ok)
 
-	const atMargin = 0.05 / 0.9 // a loss of max_drop, of 90 %: no column of the page
+	const atMargin = 0.05 / 0.9 // a loss of max_drop from 90%; not a column of the page
 	changes := []float64{0, 0.03, 0.05, 0.1, 0.15, atMargin}
 	rows := []string{"| tasks × trials | baseline | unchanged | 3% broken | 5% broken | 10% broken | 15% broken | n |", "|---|---|---|---|---|---|---|---|"}
 	for _, tasks := range []int{20, 50, 100, 200} {

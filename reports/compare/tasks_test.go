@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// passing solves the first trials of each task, as many as given.
+// passing solves the first trials of each task, as many as given for it.
 func passing(passed ...int) func(int, int, *ledger.EpisodeRows) {
 	return func(task, trial int, rows *ledger.EpisodeRows) { rows.Episode.Solved = trial <= passed[task] }
 }
@@ -22,7 +22,7 @@ func TestTaskClasses(t *testing.T) {
 	tasks := compared(base, newer, Rules{}).Pairs[0].Tasks
 	for i, want := range []struct {
 		class    flake.Stability
-		p        float64 // by hand, of the hypergeometric distribution
+		p        float64 // by hand, from the hypergeometric distribution
 		evidence string
 	}{
 		{flake.StablePass, 1, "solved: baseline 8 of 8, new 8 of 8; the true share is at least 79.4% (95%)"},
@@ -62,13 +62,13 @@ func TestEpisodesWorthALook(t *testing.T) {
 	newer := plan{candidate: "b", tasks: 1, trials: 8, episode: func(_, trial int, rows *ledger.EpisodeRows) {
 		e := &rows.Episode
 		switch trial {
-		case 2: // solved otherwise: another argument
+		case 2: // solved in another way, with another argument
 			rows.ToolCalls[1].ArgsHash = "cc"
-		case 3: // fails by another tool
+		case 3: // fails with another tool
 			e.Solved = false
 			rows.Turns[1].NextActionName = "today_range"
 			rows.ToolCalls[1].ToolName = "today_range"
-		case 4: // fails by the same decisions
+		case 4: // fails with the same decisions
 			e.Solved = false
 		case 5: // fails with more turns
 			e.Solved, e.Status, e.StopReason = false, "stopped", "max_steps"
@@ -94,7 +94,7 @@ func TestEpisodesWorthALook(t *testing.T) {
 	}
 	task = compared(base, newer, Rules{}).Pairs[0].Tasks[0]
 	require.Equal(t, []EpisodePair{{2, "a-T00-2", "b-T00-2", "solved: answered", "solved: answered", 2, "baseline calls get_counts, new with other arguments"}}, task.Episodes,
-		"pairs alike in everything are not worth a look")
+		"pairs without a difference are not worth a look")
 }
 
 func TestDivergence(t *testing.T) {
@@ -118,7 +118,7 @@ func TestDivergence(t *testing.T) {
 		turn                  int
 		what                  string
 	}{
-		"alike":           {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}},
+		"equal":           {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, respond}},
 		"both empty":      {},
 		"another action":  {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get, nothing}, turn: 2, what: "baseline answers, new gives no usable action"},
 		"baseline longer": {base: []ledger.Turn{get, respond}, new: []ledger.Turn{get}, turn: 2, what: "baseline answers, new has ended"},
@@ -146,8 +146,8 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// 100,000 arguments in the place of one: a hash of 32 bits misses one in 43,000
-// such sets; these it tells apart.
+// The test uses 100,000 arguments in the same place. With a hash of 32 bits, one of
+// 43,000 such sets has an argument with the hash of the first one; this set has none.
 func TestArgumentsAreToldApart(t *testing.T) {
 	w, get := newStringTable(), turn(ledger.Key{}, 1, "tool", "get_counts")
 	base, _ := decided(&w, &get, []ledger.ToolCall{{Turn: 1, ToolName: "get_counts", ArgsHash: "none"}}, 0)

@@ -132,8 +132,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A clear improvement is called one, if it survives the adjustment and the lost pairs; the
-// verdict stays what it is.
+// A clear improvement is called one if it is significant after the adjustment and with
+// the lost pairs. The verdict does not change.
 func TestImproved(t *testing.T) {
 	strong, lost := plan{candidate: "a", tasks: 100, trials: 1}, plan{candidate: "a", tasks: 100, trials: 1, episode: func(task, _ int, rows *ledger.EpisodeRows) {
 		if task%20 == 0 {
@@ -156,14 +156,20 @@ func TestImproved(t *testing.T) {
 			base := plan{candidate: "a", tasks: 100, trials: 1, episode: fails(func(task, _ int) bool { return task < c.broken })}
 			got := compared(base, c.new, c.rules)
 			require.Equal(t, c.headline, got.Headline, got.Pairs[0].Sentence)
-			require.Equal(t, strings.HasPrefix(c.headline, "Improved"), metric(got.Pairs[0], "solved").Improved)
+			m := metric(got.Pairs[0], "solved")
+			require.Equal(t, strings.HasPrefix(c.headline, "Improved"), m.Improved)
+			require.Greater(t, *m.Adjusted, 0.9, "its test is for the worse")
+			if m.Improved {
+				require.LessOrEqual(t, *m.ImprovedP, 0.05)
+			}
 		})
 	}
 	all := compared(plan{candidate: "a", tasks: 100, trials: 1, episode: fails(func(task, _ int) bool { return task < 50 })}, strong, Rules{})
 	require.Equal(t, "The new run solves 100.0% of 100 tasks, the baseline 50.0%: +50.0 points (95% CI +40.0 to +60.0). Ruled out: any loss of solved episodes; a loss of 3 points or more of contract-valid first outputs.", all.Pairs[0].Sentence)
 }
 
-// With more lost than max_infra, a regression must be one whatever the lost pairs were.
+// With more lost pairs than max_infra, a regression is called only if no result of the
+// lost pairs could undo it.
 func TestLostPairsCouldUndoARegression(t *testing.T) {
 	worse := plan{candidate: "weak", tasks: 200, trials: 2, episode: fails(func(task, _ int) bool { return task < 6 })}
 	strong := func(lost int) plan {
@@ -180,7 +186,8 @@ func TestLostPairsCouldUndoARegression(t *testing.T) {
 	require.Equal(t, "Inconclusive: 40 of 400 pairs without a result, more than the 5% of max_infra", c.Headline)
 }
 
-// noisy is a run of tasks that differ in a trial here and there from another of them.
+// noisy returns a run in which a trial of some tasks differs, as it would from another
+// run of the same agent.
 func noisy(candidate string, broken int, seed uint64) plan {
 	p := plan{candidate: candidate, tasks: 100, trials: 3}
 	chance := flips(seed, func(task int) float64 {
@@ -196,8 +203,8 @@ func noisy(candidate string, broken int, seed uint64) plan {
 	return p
 }
 
-// Where a margin cannot be ruled out, nothing is significantly worse, and ten points
-// would have been detected, that is a verdict of its own.
+// If a margin cannot be ruled out, nothing is significantly worse, and a loss of ten
+// points would have been detected, the verdict is "no significant regression".
 func TestNoSignificantRegression(t *testing.T) {
 	c := compared(noisy("a", 0, 1), noisy("a", 2, 2), Rules{})
 	require.Equal(t, stat.NoRegression, c.Verdict, c.Headline)
@@ -213,7 +220,7 @@ func TestNoSignificantRegression(t *testing.T) {
 	require.Equal(t, stat.Fail, c.Verdict)
 }
 
-// The lost pairs may hide what is significantly worse, or take the power away.
+// The lost pairs can hide a significant loss, or reduce the power.
 func TestLostPairsHideARegression(t *testing.T) {
 	newer := noisy("a", 2, 2)
 	chance := newer.episode

@@ -17,7 +17,7 @@ import (
 
 const benchQuery = `count(), p95(duration_us), mean(cost_nanousd) where role == "main" group by candidate, provider`
 
-// benchTurns is how many turns the benchmarks read: CUPEL_BENCH_TURNS, or few.
+// benchTurns returns how many turns the benchmarks read: CUPEL_BENCH_TURNS, or few.
 func benchTurns() int {
 	if n, err := strconv.Atoi(os.Getenv("CUPEL_BENCH_TURNS")); err == nil {
 		return n
@@ -39,8 +39,8 @@ func BenchmarkQuery(b *testing.B) {
 	b.ReportMetric(float64(benchTurns())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// duckdb runs a query several times and returns the rows of the last and the least
-// time.
+// duckdb runs a query several times and returns the rows of the last run and the
+// shortest time.
 func duckdb(t testing.TB, dir, sql string, times int) (rows []map[string]any, least time.Duration) {
 	modules := testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "duckdb.mjs"), modules, strconv.Itoa(times), sql)
@@ -60,7 +60,7 @@ func duckdb(t testing.TB, dir, sql string, times int) (rows []map[string]any, le
 const benchSQL = `SELECT candidate, provider, count(*)::DOUBLE AS n, quantile_cont(duration_us, 0.95)::DOUBLE AS p95, avg(cost_nanousd)::DOUBLE AS cost
 	FROM read_parquet(getenv('RUN') || '/turns.parquet') WHERE role = 'main' GROUP BY candidate, provider ORDER BY candidate, provider`
 
-// DuckDB's answer is ours, and takes at least a third of the time. `make duckdb`
+// DuckDB's result equals cupel's, and takes at least a third of the time. `make duckdb`
 // installs it; CUPEL_BENCH_TURNS=10000000 makes the file of docs/performance.md.
 func TestDuckDBAgrees(t *testing.T) {
 	testkit.Modules(t, "CUPEL_DUCKDB_DIR", "@duckdb/node-api: run make duckdb")
@@ -86,7 +86,7 @@ func TestDuckDBAgrees(t *testing.T) {
 		}
 	}
 	t.Logf("%d turns: cupel %v, DuckDB %v, ratio %.2f", benchTurns(), ours, theirs, float64(ours)/float64(theirs))
-	if benchTurns() >= 1_000_000 { // below, the start decides
+	if benchTurns() >= 1_000_000 { // with fewer turns, the start takes most of the time
 		require.Less(t, ours, 3*theirs)
 	}
 }

@@ -64,7 +64,7 @@ func TestParseCriterionRefuses(t *testing.T) {
 	}
 }
 
-// tallied is the evidence of n episodes, in two parts that are merged.
+// tallied returns the evidence of n episodes, in two parts that are merged.
 func tallied(t *testing.T, text string, n int) Evidence {
 	c, err := ParseCriterion(text)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func tallied(t *testing.T, text string, n int) Evidence {
 	return a.Evidence()
 }
 
-// A criterion's value is that of the same query over the files.
+// The value of a criterion equals that of the same query over the files.
 func TestTallyAgreesWithQuery(t *testing.T) {
 	const n = 300
 	dir := sampleRun(t, n)
@@ -127,7 +127,7 @@ func TestTallyEvidence(t *testing.T) {
 	require.Len(t, p.Values, 5*n)
 	require.Equal(t, "task-000002", p.Values[5*n-1].Cluster)
 
-	// Nothing is known of no episodes; of some, that there is nothing.
+	// Without episodes nothing is known. With episodes, a count of zero is known.
 	require.False(t, tallied(t, `count() <= 0 where thrash`, 0).OK)
 	require.True(t, tallied(t, `count() <= 0 where role == "none" and thrash`, n).OK)
 	require.False(t, tallied(t, `count(thrash) <= 0 where role == "none"`, n).OK)
@@ -162,7 +162,7 @@ func FuzzParseCriterion(f *testing.F) {
 	})
 }
 
-// Floor: the two columns of an episode of five rows put into vectors.
+// Floor: the two columns of an episode of five rows are put into vectors.
 func BenchmarkTally(b *testing.B) {
 	c, err := ParseCriterion(`p95(duration_us) <= 4s where role == "main"`)
 	require.NoError(b, err)

@@ -17,7 +17,7 @@ type scope struct {
 	cells   []cell
 }
 
-// eval is the value of an expression. Null stands for: unknown.
+// eval returns the value of an expression. Null means unknown.
 func (s *scope) eval(n *node) Cell {
 	switch n.kind {
 	case literal:
@@ -198,8 +198,7 @@ func (c *cell) merge(o *cell) {
 	}
 }
 
-// takes are the types of what an aggregate is of, the usual one first; p stands for all
-// percentiles.
+// takes are the types of an aggregate's argument, the usual one first; p means all percentiles.
 var takes = map[string][]Type{
 	"count": {Bool}, "share": {Bool}, "mean": {Number}, "sum": {Number}, "min": {Number, Time}, "max": {Number, Time},
 	"rate": {Number, Bool}, "p": {Number},

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// sampleEpisode is the i-th of an endless run in ledger order: 20 episodes a task,
-// 5 turns each.
+// sampleEpisode returns the i-th episode of an endless run in ledger order: 20 episodes
+// for each task, with 5 turns each.
 func sampleEpisode(i int) ledger.EpisodeRows {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	c := i / 5 % 4

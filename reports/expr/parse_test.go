@@ -144,7 +144,7 @@ func TestFormat(t *testing.T) {
 	require.Equal(t, 1.5, Column{Type: Number}.Value(Cell{Number: 1.5}))
 }
 
-// Whatever the text, it is refused in one place of it or can be run.
+// Every text can be run, or is refused with a position in it.
 func FuzzParseQuery(f *testing.F) {
 	for _, s := range []string{
 		benchQuery, `count(turns)`, `share(solved and not infra_error) group by provider, model`, `p99.9(ttft_us) where ttft_us is not null`,

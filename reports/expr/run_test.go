@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// A query over several row groups gives what a plain loop over the rows does.
+// A query over several row groups has the result of a plain loop over the rows.
 func TestRunAgainstPlainLoops(t *testing.T) {
 	const n = 8000 // 40,000 turns are three row groups
 	dir := sampleRun(t, n)
@@ -146,19 +146,19 @@ func TestRunGroups(t *testing.T) {
 	require.Equal(t, []string{"null 80"}, lines(ask(t, `count() where confidence is null and steps_used >= 0 group by confidence`, dir)))
 	require.Empty(t, ask(t, `count() where role == "other" group by role`, dir).Rows)
 	require.Equal(t, []string{"0 null null null"}, lines(ask(t, `count(), mean(ttft_us), p95(ttft_us), share(thrash) where role == "other"`, dir)))
-	// Two runs are one table.
+	// Two runs are queried as one table.
 	require.Equal(t, []string{"40 2"}, lines(ask(t, `count(), rate(turns.turn in (1, 2)) where turn != 4 and turn != 5 and turn != 3`, dir)))
 	require.Equal(t, []string{"80 2"}, lines(ask(t, `count(), rate(turns.turn in (1, 2)) where turn != 4 and turn != 5 and turn != 3`, dir, dir)))
 }
 
-// A value may also be a condition on aggregates.
+// A value can also be a condition on aggregates.
 func TestRunConditionsOnAggregates(t *testing.T) {
 	dir := sampleRun(t, 20)
 	require.Equal(t, []string{"true false true null"},
 		lines(ask(t, `count(turns) < 3 and not count() in (3, 4), mean(turn) is not null, count() == 0, mean(turn) < 2 where role == "none"`, dir)))
 }
 
-// Row groups that the bounds rule out are not read.
+// Row groups that the bounds exclude are not read.
 func TestRunSkipsRowGroups(t *testing.T) {
 	dir := sampleRun(t, 12_000) // four row groups of turns
 	all := ask(t, `count(turns)`, dir)
@@ -182,7 +182,7 @@ func TestRunSkipsRowGroups(t *testing.T) {
 	}
 }
 
-// The result is the same bits whatever the number of workers.
+// The result is the same to the bit for any number of workers.
 func TestRunIsDeterministic(t *testing.T) {
 	dir := sampleRun(t, 8000)
 	q, err := ParseQuery(`mean(confidence), sum(confidence), p99.9(ttft_us), rate(thrash) group by candidate, trial`)
@@ -225,7 +225,7 @@ func ExampleParseQuery() {
 }
 
 // An episode without a result is neither solved nor unsolved, also for custom criteria
-// that see it.
+// that include it.
 func TestSolvedIsUnknownWithoutAResult(t *testing.T) {
 	dir := t.TempDir()
 	var rows ledger.Rows

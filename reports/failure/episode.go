@@ -149,8 +149,8 @@ func (e *episode) unfinished() string {
 	return ""
 }
 
-// firstFailed is the first tool call that failed, and how many did. Calls refused
-// for want of budget did not.
+// firstFailed returns the first failed tool call and the number of failed ones. Calls that were
+// refused because a budget was spent are not failures.
 func (e *episode) firstFailed() (call *ledger.ToolCall, n int) {
 	for i := range e.calls {
 		c := &e.calls[i]

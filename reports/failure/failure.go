@@ -2,7 +2,10 @@
 // kind of failure and a signature that alike failures share come out.
 package failure
 
-import "github.com/cupel-eval/cupel/harness/ledger"
+import (
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+)
 
 // Kind is what went wrong, of a fixed taxonomy.
 type Kind string
@@ -59,7 +62,7 @@ type rule struct {
 // the tool before it failed. docs/evidence.md has them as a table. Of is pure and
 // safe for concurrent use; it keeps no part of rows.
 func Of(rows ledger.EpisodeRows) (c Cause, ok bool) {
-	if rows.Episode.Solved {
+	if rows.Episode.Solved || rows.Episode.Excluded() == manifest.NotScored {
 		return Cause{}, false
 	}
 	return cause(rows), true

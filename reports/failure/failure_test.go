@@ -8,14 +8,14 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// sample is an episode whose fields a case can name shortly.
+// sample is an episode with short names for the fields that cases set.
 type sample struct {
 	ledger.Episode
 	Turns []ledger.Turn
 	Calls []ledger.ToolCall
 }
 
-// rows makes an answered episode of one turn, but for what edit changes.
+// rows makes an answered episode of one turn, changed by edit.
 func rows(edit func(*sample)) ledger.EpisodeRows {
 	r := sample{Episode: ledger.Episode{Status: "answered", ExpectedStatus: "answered"}}
 	edit(&r)
@@ -34,8 +34,8 @@ func rows(edit func(*sample)) ledger.EpisodeRows {
 	return ledger.EpisodeRows{Episode: r.Episode, Turns: r.Turns, ToolCalls: r.Calls}
 }
 
-// turns makes turns of words: ok, thrash, rescue, compress, failed (no reply), or
-// a violation; one in parentheses was repaired.
+// turns makes turns from words: ok, thrash, rescue, compress, failed (no reply), or a
+// violation. A word in parentheses is a repaired turn.
 func turns(words ...string) (list []ledger.Turn) {
 	for _, w := range words {
 		t := ledger.Turn{Role: "main", Kind: "act", Actionable: true, NextActionType: "tool"}
@@ -74,7 +74,7 @@ func call(tool, outcome, code string) ledger.ToolCall {
 
 func calls(list ...ledger.ToolCall) []ledger.ToolCall { return list }
 
-// checks fail all, after one that passed.
+// checks fails all of the given checks, after one that passed.
 func checks(failed ...ledger.Check) []ledger.Check {
 	return append([]ledger.Check{{Name: "max_tool_calls", Passed: true}}, failed...)
 }
@@ -97,7 +97,7 @@ func cases() []failureCase {
 		{"harness error without a kind", func(r E) { r.Status = "harness_error" }, "harness: no error kind"},
 		{"cap of the run", func(r E) { r.Status, r.ErrorKind, r.InfraError = "budget_stop", "run_budget", true }, "harness: cut off by a cap of the run"},
 		{"interruption", func(r E) { r.Status = "cancelled" }, "harness: cut off by an interruption"},
-		{"error of nobody", func(r E) { r.Status = "error" }, "harness: error without a cause"},
+		{"error without an owner", func(r E) { r.Status = "error" }, "harness: error without a cause"},
 		{"provider", func(r E) {
 			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "overloaded", turns("ok", "failed")
 		}, "infrastructure: overloaded"},
@@ -188,7 +188,7 @@ func cases() []failureCase {
 		{"missing call", func(r E) {
 			r.Checks, r.Calls = checks(check("trajectory.required", `missing: today_range, b; got get_counts{}`)), calls(ok)
 		}, "trajectory: no call of today_range"},
-		{"missing call of nobody knows what", func(r E) {
+		{"missing call without a name", func(r E) {
 			r.Checks, r.Calls = checks(check("trajectory.required", "the expectation is broken")), calls(ok)
 		}, "trajectory: required call missing"},
 		{"no call", func(r E) { r.Checks = checks(check("trajectory.required", "missing: b{}; got none"), numbers) }, "trajectory: no tool called, wrong answer"},

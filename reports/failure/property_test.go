@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// sound holds of every cause, whatever the rows were.
+// sound checks properties of every cause, for any rows.
 func sound(t require.TestingT, c Cause) {
 	require.Contains(t, Kinds(), c.Kind)
 	says, ok := strings.CutPrefix(c.Signature, string(c.Kind)+": ")
@@ -27,12 +27,12 @@ func sound(t require.TestingT, c Cause) {
 	require.Equal(t, -1, strings.IndexFunc(c.Signature, func(r rune) bool { return unicode.IsNumber(r) || !unicode.IsPrint(r) }), "%q", c.Signature)
 }
 
-// word draws a word of the ledger: one it has, or any text.
+// word draws a word of the ledger, or any text.
 func word(t *rapid.T, label string, known ...string) string {
 	return rapid.OneOf(rapid.SampledFrom(known), rapid.String()).Draw(t, label)
 }
 
-// anyRows draws an episode with %d in every place where a number may stand.
+// anyRows draws an episode with %d in every place that can have a number.
 func anyRows(t *rapid.T) ledger.EpisodeRows {
 	var r ledger.EpisodeRows
 	r.Episode.Status = word(t, "status", "answered", "clarify", "cannot_proceed", "stopped", "stopped", "error", "cancelled", "infra_error", "budget_stop")
@@ -60,7 +60,7 @@ func anyRows(t *rapid.T) ledger.EpisodeRows {
 	return r
 }
 
-// numbered is a copy of rows of another task, day and trial, with n for each %d.
+// numbered returns the rows for another task, day and trial, with n for each %d.
 func numbered(r ledger.EpisodeRows, n int) ledger.EpisodeRows {
 	put := func(s *string) { *s = strings.ReplaceAll(*s, "%d", fmt.Sprint(n)) }
 	key := ledger.Key{EpisodeID: fmt.Sprintf("01JD0Q3V7M%016X", n), TaskID: fmt.Sprint("T", n), Trial: int32(n), Seed: int64(n)}
@@ -132,8 +132,8 @@ func TestNamesAreBounded(t *testing.T) {
 	require.Equal(t, "answer: "+strings.Repeat("é", 54)+"…", signature(Answer, strings.Repeat("é", 99)))
 }
 
-// Floor: a solved episode is three comparisons; any other costs its signature,
-// two or three pieces of text put together.
+// Floor: a solved episode takes three comparisons. Every other one costs its signature,
+// which joins two or three texts.
 func BenchmarkOf(b *testing.B) {
 	all := cases()
 	at := func(name string) ledger.EpisodeRows {
@@ -151,8 +151,8 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-// The table of the documentation has the rules in their order, with an example
-// that the rule of its line, and no earlier one, decides.
+// The table in the documentation has the rules in their order. In each line, the rule
+// decides the example, and no earlier rule does.
 func TestRulesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/evidence.md")
 	require.NoError(t, err)

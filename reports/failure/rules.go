@@ -71,8 +71,8 @@ func (e *episode) unusable() string {
 	return says
 }
 
-// failedCall: the last tool call failed, and what followed was wrong. One that was
-// refused for want of budget is the budget's.
+// failedCall applies if the last tool call failed and the outcome is wrong. A call that was refused
+// because a budget was spent belongs to outOfBudget.
 func (e *episode) failedCall() string {
 	c := e.lastCall()
 	if c == nil || c.Outcome == outcomeOK || c.ErrorCode == codeBudget {
@@ -101,7 +101,8 @@ func (e *episode) ending() string {
 	return "ended as " + either(name(e.Status), "nothing")
 }
 
-// outOfBudget: a guard ended it for want of steps, calls, time, tokens or money.
+// outOfBudget applies if a guard ended the episode because its steps, calls, time, tokens or money
+// were spent.
 func (e *episode) outOfBudget() string {
 	if c := e.lastCall(); c != nil && c.ErrorCode == codeBudget {
 		return "max_tool_calls" + e.spentOn()

@@ -114,7 +114,7 @@ func pairViewOf(p compare.Pair) pairView {
 	for _, m := range p.Metrics {
 		row := metricView{
 			Title: words.Clip(m.Title, 100), Details: words.Clip(words.Join(" ", compared.Details(m), words.UpperFirst(m.Test)), 1000), Baseline: words.InUnit(m.Unit, m.Baseline), New: words.InUnit(m.Unit, m.New),
-			Effect: compared.Change(m), Interval: words.SpanOf(m.Unit, m.Interval), Adjusted: words.Chance(m.Adjusted), Margin: compared.Margin(m), Tasks: words.Thousands(int64(m.Clusters)),
+			Effect: compared.Change(m), Interval: words.SpanOf(m.Unit, m.Interval), Adjusted: compared.AdjustedP(m), Margin: compared.Margin(m), Tasks: words.Thousands(int64(m.Clusters)),
 			Verdict: chipOf(m.Verdict), Bar: effectBarOf(m),
 		}
 		row.Verdict.Word = compared.MetricWord(m)

@@ -72,7 +72,7 @@ func TestComparePage(t *testing.T) {
 	require.Equal(t, comparePageOf(t, reporttest.ShownComparison(), reporttest.SidesFixture), page, "the same bytes")
 }
 
-// What cannot be shown is said, and nothing is shown in its place.
+// If something cannot be shown, the page says so and shows nothing instead.
 func TestComparePageWithoutSides(t *testing.T) {
 	c := reporttest.ShownComparison()
 	for name, tc := range map[string]struct {
@@ -105,7 +105,7 @@ func TestComparePageWithoutSides(t *testing.T) {
 	require.Contains(t, page, "None: both have the same configuration.")
 }
 
-// Sides are asked for run by run, each in its order, whatever the classes.
+// Sides are requested run by run, each in order, for all classes.
 func TestSidesAreReadInOrder(t *testing.T) {
 	c := reporttest.ShownComparison()
 	c.Pairs = append(c.Pairs[:2:2], c.Pairs[0])
@@ -141,8 +141,7 @@ func TestEffectBars(t *testing.T) {
 	require.Nil(t, effectBarOf(compare.Metric{Interval: interval(0, 1)}))
 }
 
-// Whatever the runs, and whatever is said in them, the page stays below 2 MB and is
-// nothing but text.
+// For any runs and messages, the page stays below 2 MB and contains texts only.
 func TestComparePageOfHostileRuns(t *testing.T) {
 	evil := "<script>alert(1)</script>\x00\x1b[2J\u202e\u2028'\"&" + strings.Repeat(`"`, 3000)
 	c := compare.Comparison{Verdict: stat.Fail, Headline: evil, Notes: []string{evil, evil}, Differences: []compare.Difference{{What: evil, Where: evil, Baseline: evil, New: evil}}}
@@ -182,7 +181,8 @@ func TestComparePageReportsWriteErrors(t *testing.T) {
 	require.ErrorIs(t, Comparison(reporttest.Broken{}, reporttest.ComparisonFixture(), nil), io.ErrClosedPipe)
 }
 
-// Why nothing was kept is text of others: it can neither reorder a line nor hide.
+// The reason why nothing was kept is untrusted text: it can neither reorder a line nor
+// be invisible.
 func TestComparePageWithHostileReasons(t *testing.T) {
 	page := comparePageOf(t, reporttest.ShownComparison(), func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, transcript.Detail, bool) {
 		rows, said, ok := reporttest.SidesFixture(isNew, task, candidate, n)

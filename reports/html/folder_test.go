@@ -22,8 +22,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// tell makes up what was said in an episode: a system prompt of 4 KB, outputs of
-// 600 bytes. The same episode gives the same words.
+// tell makes up the messages of an episode: a system prompt of 4 KB, outputs of 600
+// bytes. The same episode has the same messages.
 func tell(r model.Report) DetailOf {
 	system := strings.Repeat("You answer questions about counts with one JSON object a turn.\n", 66)
 	return func(e model.Episode) (transcript.Detail, bool) {
@@ -47,7 +47,7 @@ func tell(r model.Report) DetailOf {
 	}
 }
 
-// written is a report's folder on disk, by path.
+// written returns the files of a report's folder, by path.
 func written(t *testing.T, r model.Report, details DetailOf) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,7 +127,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// Full details are for what was not solved, and for the first solved episode of a
+// Full details are kept for unsolved episodes, and for the first solved episode of a
 // task by a candidate.
 func TestFolderTellsWhatMatters(t *testing.T) {
 	w := reporttest.NewWorld("a", "b")
@@ -159,9 +159,9 @@ func TestWriteRemovesPagesOfEarlierReports(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	require.Equal(t, []string{"G01.html", "G02.html", "notes.txt"}, names, "what is no page stays")
+	require.Equal(t, []string{"G01.html", "G02.html", "notes.txt"}, names, "other files stay")
 
-	// Through a link other people's pages would be removed.
+	// If a link were followed, pages of other people would be removed.
 	elsewhere := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "precious.html"), nil, 0o644))
 	require.NoError(t, os.RemoveAll(tasks))
@@ -172,8 +172,8 @@ func TestWriteRemovesPagesOfEarlierReports(t *testing.T) {
 	require.FileExists(t, filepath.Join(elsewhere, "precious.html"))
 }
 
-// Ids of tasks are untrusted: whatever they are, files stay in their folder, are
-// told apart by every file system, and links lead to them.
+// Ids of tasks are untrusted. For any ids, files stay in their folder, have names that
+// every file system can tell apart, and links lead to them.
 func TestHostileTaskIDs(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	hostile := []string{
@@ -239,8 +239,8 @@ func TestFolderIsDeterministic(t *testing.T) {
 	require.Equal(t, written(t, r, tell(r)), written(t, r, tell(r)))
 }
 
-// What the report of a run of 10,000 episodes may take, and what a passing
-// episode costs.
+// The test checks the size of the report for a run of 10,000 episodes, and the size for
+// each solved episode.
 func TestFolderSizes(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -263,7 +263,7 @@ func TestFolderSizes(t *testing.T) {
 	}
 }
 
-// weigh is what pages take, and the index of it.
+// weigh returns the size of all pages, and of the index.
 func weigh(t *testing.T, r model.Report, details DetailOf) (all, index int) {
 	t.Helper()
 	f := newFolder(r, plot.Inline)
@@ -278,8 +278,8 @@ func weigh(t *testing.T, r model.Report, details DetailOf) (all, index int) {
 	return all + len(page), len(page)
 }
 
-// A passing episode costs less than a kilobyte: its transcript, its mark and what
-// is around them.
+// A solved episode takes less than a kilobyte for its transcript, its mark and the
+// elements around them.
 func TestPassingEpisodesAreSmall(t *testing.T) {
 	grow := func(trials int) int {
 		p := reporttest.DemoProfiles()[0]
@@ -292,8 +292,8 @@ func TestPassingEpisodesAreSmall(t *testing.T) {
 	t.Logf("%d bytes for each episode more", (many-few)/200)
 }
 
-// Floor: 480 transcripts with what was said through html/template, six inline
-// plots; files are not written.
+// Floor: 480 transcripts with messages through html/template, and six inline plots. No
+// files are written.
 func BenchmarkFolder480Episodes(b *testing.B) {
 	r := build(reporttest.Demo(reporttest.DemoProfiles(), 60, 2))
 	details := tell(r)

@@ -48,7 +48,7 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 	}, v)
 }
 
-// shown is an episode's transcript as the page has it.
+// shown returns an episode's transcript as it is on the page.
 func shown(e model.Episode) transcript.Episode {
 	v := e.Kept.View
 	v.Anchor = e.Anchor

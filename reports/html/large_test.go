@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
-// The sizes that pages, comments and summaries may have.
+// Pages, comments and summaries have size limits.
 func TestSizesOfLargeRuns(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -29,7 +29,7 @@ func TestSizesOfLargeRuns(t *testing.T) {
 	}
 }
 
-// Tasks that were not always solved come before those that were, in their order.
+// Tasks that were not always solved come first. Both groups keep their order.
 func TestTaskRowsAreBounded(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	for i := range maxTaskRows + 10 {

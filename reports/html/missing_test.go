@@ -12,17 +12,16 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// Why nothing is shown of what was said is told once on each page, with how many
-// episodes it is true of.
+// Each page states once why messages are missing, with the number of episodes.
 func TestReportSaysWhyNothingWasSaid(t *testing.T) {
 	r := build(reporttest.Demo(reporttest.DemoProfiles()[:2], 3, 1))
 	files := written(t, r, func(e model.Episode) (transcript.Detail, bool) {
 		if e.Task == "G03" {
 			return transcript.Detail{Missing: "there is no <cassette>"}, false
 		}
-		return transcript.Detail{Missing: "the run was live: nothing of its texts was kept"}, false
+		return transcript.Detail{Missing: "a live run stores no prompts or replies"}, false
 	})
-	const live = "Prompts and outputs are left out for %d episodes: the run was live: nothing of its texts was kept."
+	const live = "Prompts and outputs are left out for %d episodes: a live run stores no prompts or replies."
 	index := files["report/index.html"]
 	require.Equal(t, 1, strings.Count(index, fmt.Sprintf(live, 4)))
 	require.Equal(t, 1, strings.Count(index, "left out for 2 episodes: there is no &lt;cassette&gt;."))

@@ -64,7 +64,7 @@ func Page(w io.Writer, r model.Report, plots Plots) error {
 	return execute(w, "index.html.tmpl", v)
 }
 
-// execute writes a page at once: what fails leaves nothing.
+// execute renders a page completely before it writes, so that a failure writes nothing.
 func execute(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	if err := parsed().ExecuteTemplate(&b, name, v); err != nil {
@@ -118,8 +118,7 @@ type pageView struct {
 	Rest                int // how many tasks are shown at first; 0 means all
 	Totals              []totalView
 	Facts, Provenance   []view.Fact
-	// Single says that the page stands alone: transcripts are on it and there are
-	// no files beside it.
+	// Single means that the page is the only file, with the transcripts on it.
 	Single      bool
 	Transcripts []template.HTML
 	LeftOut     string

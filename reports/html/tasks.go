@@ -215,7 +215,7 @@ func mark(e model.Episode, href string) markView {
 // totals are the last words on each column.
 func totals(r model.Report) (views []totalView) {
 	for _, c := range r.Candidates {
-		lost := c.InfraErrors + c.HarnessErrors + c.BudgetStops + c.Interrupted
+		lost := c.InfraErrors + c.HarnessErrors + c.BudgetStops + c.Interrupted + c.NotScored
 		all := float64(max(1, c.Success.N+lost))
 		wide := func(n int) string { return words.Coordinate(100*float64(n)/all, 2) }
 		views = append(views, totalView{c.Success.Text(), wide(c.Success.K), wide(c.Success.N - c.Success.K), wide(lost)})

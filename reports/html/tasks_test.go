@@ -44,7 +44,7 @@ func TestHeatMap(t *testing.T) {
 	require.Equal(t, []totalView{{"66.7% (2 of 3)", "50", "25", "25"}, {"–", "0", "0", "0"}}, totals(r))
 }
 
-// A cell of many trials has one mark, which leads to what there is most to see in.
+// A cell of many trials has one mark, which links to the most informative transcript.
 func TestHeatMapOfManyTrials(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.Add(maxMarks, "t", true, 1, nil)
@@ -61,7 +61,8 @@ func TestHeatMapOfManyTrials(t *testing.T) {
 	require.Empty(t, taskViews(r, nil, nil)[0].Cells[0].Marks)
 }
 
-// Colours by hand: none, below a third, the middle third, above two thirds, all.
+// There are five levels of colour: none, below a third, the middle third, above two
+// thirds, all.
 func TestHeat(t *testing.T) {
 	for want, shares := range map[string][][2]int{"h0": {{0, 1}, {0, 9}}, "h1": {{1, 4}, {1, 100}}, "h2": {{1, 3}, {1, 2}, {2, 3}}, "h3": {{3, 4}, {99, 100}}, "h4": {{1, 1}, {7, 7}}} {
 		for _, s := range shares {
@@ -95,7 +96,7 @@ func TestClusterRows(t *testing.T) {
 	table := view.Sections(r, links{2: "tasks/t.html#ep-e2"})[0].Tables[0]
 	require.Empty(t, table.More)
 	require.Equal(t, []view.Cell{
-		{Text: "Numbers: <want> N"}, {Text: "answer"}, {Text: "2", Share: "100"}, {Text: "66.7%"}, {Text: "t ×2"}, {Text: "a ×2"}, {Text: "t/1 of a, 2 steps", Href: "tasks/t.html#ep-e2"},
+		{Text: "Numbers: <want> N"}, {Text: "answer"}, {Text: "2", Share: "100"}, {Text: "66.7%"}, {Text: "t ×2"}, {Text: "a ×2"}, {Text: "task t, trial 1, candidate a (2 steps)", Href: "tasks/t.html#ep-e2"},
 	}, table.Rows[0])
 	require.Equal(t, "50", table.Rows[1][2].Share)
 	require.Empty(t, table.Rows[1][6].Href, "without a transcript there is no link")
@@ -139,23 +140,25 @@ func TestTrendOnThePage(t *testing.T) {
 	section = section[:strings.Index(section, "</section>")]
 	require.Contains(t, section, "It fell")
 	require.Contains(t, section, "<code>r2</code>")
-	require.Equal(t, 1, strings.Count(page, "It fell"), "it is no plot of the run")
+	require.Equal(t, 1, strings.Count(page, "It fell"), "it is not a plot of the run")
 }
 
-// What was said is shared out by kind, in step with the episodes that passed.
+// The space for messages is shared by kind, in proportion to the number of solved
+// episodes.
 func TestRation(t *testing.T) {
 	r := model.Report{}
 	linked := links{}
 	for i := range 40 {
 		r.Episodes = append(r.Episodes, model.Episode{Solved: i%2 == 0})
 		linked[i] = "#"
-		if i%4 == 3 { // of each cell two are solved, two are not
+		if i%4 == 3 { // each cell has two solved and two unsolved trials
 			r.Tasks = append(r.Tasks, model.Task{Cells: []model.Cell{{Episodes: []int{i - 3, i - 2, i - 1, i}, Solved: 2}}})
 		}
 	}
 	delete(linked, 1)
 	a := newTranscriptBudget(r, linked, 17_000)
-	// Ten cells: 10 first unsolved of weight 8, 9 others of weight 3, 10 first solved of 6.
+	// There are ten cells: 10 first unsolved episodes of weight 8, 9 others of weight
+	// 3, and 10 first solved ones of weight 6.
 	require.Equal(t, [4]budgetClass{{budget: 17_000 * 80 / 167, episodes: 10}, {budget: 17_000 * 60 / 167, episodes: 10}, {budget: 17_000 * 27 / 167, episodes: 9}, {}}, a.classes)
 	require.False(t, a.has(1), "it has no transcript")
 	require.False(t, a.has(2), "another of its cell is solved")
@@ -163,7 +166,7 @@ func TestRation(t *testing.T) {
 	var spent []int
 	for i := range r.Episodes {
 		if a.kinds[i] == solvedBeside && a.has(i) {
-			a.spend(i, 1230) // twice its share of 610, and a little
+			a.spend(i, 1230) // a little more than twice its share of 610
 			spent = append(spent, i)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// twoWays is a task done by contract, one call a turn, and by plan: a planner's turn,
-// and a step whose turn makes two calls.
+// twoWays is a task done with contract, one call a turn, and with plan: a turn of the
+// planner, and a step whose turn makes two calls.
 func twoWays() (*reporttest.World, DetailOf) {
 	w := reporttest.ByAgent("contract", "plan")
 	w.M.Tasks = []manifest.Task{{ID: "R01", Title: "two heights"}}
@@ -58,8 +58,8 @@ func twoWays() (*reporttest.World, DetailOf) {
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
-// Several calls of a turn, each with its result; the planner's call, the step and the
-// progress can be read.
+// The transcript shows several calls of a turn, each with its result, and the planner's
+// call, the step and the progress.
 func TestTranscriptOfAPlan(t *testing.T) {
 	w, details := twoWays()
 	r := build(w.M, w.Rows)
@@ -90,8 +90,8 @@ func TestTranscriptOfAPlan(t *testing.T) {
 	require.Equal(t, 2, strings.Count(page, `class="where"><bdi>step read[2]</bdi>`))
 }
 
-// Decisions are compared by what they do, not by the part of a strategy that does it:
-// here the first turns differ, and the same call would not.
+// Decisions are compared by their effect, not by the part of a strategy that makes
+// them. Here the first turns differ; an equal call would not.
 func TestKeysOfDecisionsKnowNoStrategy(t *testing.T) {
 	w, _ := twoWays()
 	contract, plan := shown(build(w.M, w.Rows).Episodes[0]), shown(build(w.M, w.Rows).Episodes[1])

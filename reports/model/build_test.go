@@ -25,12 +25,12 @@ func criterion(t *testing.T, w *reporttest.World, name string) Criterion {
 	return Criterion{}
 }
 
-// Bounds by hand: n tasks without a failure pass 95 % from n = 72 on (0.025^(1/n) ≥
-// 0.95), however many turns they have.
+// By hand: n tasks without a failure pass 95% from n = 72 on (0.025^(1/n) ≥ 0.95), for
+// any number of turns.
 func TestValidJSON(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		good, bad int // tasks of one episode
+		good, bad int // tasks with one episode each
 		turns     int
 		want      stat.Verdict
 		note      string
@@ -73,7 +73,7 @@ func TestValidJSONLeavesOutAndSaysSo(t *testing.T) {
 	w.Add(1, "t", false, 3, func(e *ledger.Episode, turns []ledger.Turn) {
 		turns[0].ErrorKind, turns[0].ContractValid = "timeout", false
 		turns[1].Role, turns[1].ContractValid = "rescue", false
-		turns[2].FinishReason = "length" // counted invalid although it parses
+		turns[2].FinishReason = "length" // counts as invalid although it parses
 	})
 	w.Add(1, "t", false, 2, func(e *ledger.Episode, turns []ledger.Turn) { e.InfraError = true; reporttest.Invalid(e, turns) })
 	w.Add(1, "t", false, 2, func(e *ledger.Episode, turns []ledger.Turn) { e.Status = "cancelled"; reporttest.Invalid(e, turns) })
@@ -106,9 +106,9 @@ func TestClarifies(t *testing.T) {
 			w.Add(3, "t", true, 1, func(e *ledger.Episode, _ []ledger.Turn) { e.ExpectedStatus, e.Clarifies = "clarify", 1 })
 		}, nil, 0, stat.Inconclusive, "3 solved episodes excluded: the expected outcome is a clarifying question"},
 		{"one task only", func(w *reporttest.World) { w.Add(3, "t", true, 1, nil) }, new(0.0), 3, stat.Inconclusive, "9 more solved tasks would make this a pass"},
-		{"five tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(0)) }, new(0.0), 5, stat.Inconclusive, "5 more solved tasks would make this a pass"},
-		{"nine tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 9, asks(0)) }, new(0.0), 9, stat.Inconclusive, "1 more solved task would make this a pass"},
-		{"ten tasks all alike", func(w *reporttest.World) { reporttest.Tasks(w, 10, asks(0)) }, new(0.0), 10, stat.Pass, ""},
+		{"five equal tasks", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(0)) }, new(0.0), 5, stat.Inconclusive, "5 more solved tasks would make this a pass"},
+		{"nine equal tasks", func(w *reporttest.World) { reporttest.Tasks(w, 9, asks(0)) }, new(0.0), 9, stat.Inconclusive, "1 more solved task would make this a pass"},
+		{"ten equal tasks", func(w *reporttest.World) { reporttest.Tasks(w, 10, asks(0)) }, new(0.0), 10, stat.Pass, ""},
 		{"exactly the threshold", func(w *reporttest.World) { reporttest.Tasks(w, 50, asks(1)) }, new(1.0), 50, stat.Inconclusive, "equals the threshold"},
 		{"five above", func(w *reporttest.World) { reporttest.Tasks(w, 5, asks(2)) }, new(2.0), 5, stat.Inconclusive, "1 more solved task would make this a fail"},
 		{"six above", func(w *reporttest.World) { reporttest.Tasks(w, 6, asks(2)) }, new(2.0), 6, stat.Fail, ""},
@@ -142,7 +142,7 @@ func TestSteps(t *testing.T) {
 	}
 	w.Add(1, "t38", true, 9, nil)
 	w.Add(1, "t39", true, 9, nil)
-	w.Add(4, "t40", false, 10, nil) // not solved: not counted
+	w.Add(4, "t40", false, 10, nil) // not solved, so it does not count
 	mean := criterion(t, w, "steps_per_solved")
 	require.Equal(t, stat.Pass, mean.Verdict, "%+v", mean)
 	require.Equal(t, 40, mean.N)
@@ -170,7 +170,7 @@ func TestSteps(t *testing.T) {
 	require.Regexp(t, `^If the mean stays the same, \d+ more solved tasks? would make this a pass\.$`, got.Note)
 }
 
-// An expected stop is a success, and what it used up is no measure of one.
+// An expected stop is a success, but its steps and cost do not count.
 func TestExpectedStopIsSolved(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.Add(2, "stop", true, 9, func(e *ledger.Episode, _ []ledger.Turn) {
@@ -195,7 +195,7 @@ func TestSolved(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		least        manifest.Threshold
-		good, bad, n int // tasks solved and not, trials of each
+		good, bad, n int // solved tasks, other tasks, trials for each
 		want         stat.Verdict
 		note         string
 	}{
@@ -205,7 +205,7 @@ func TestSolved(t *testing.T) {
 		{"trials", 0, 3, 0, 3, stat.Inconclusive, "Too few tasks: 3 cannot establish 80%, however many episodes they have. If the rate stays the same, 14 more tasks (42 episodes) would make this a pass. All 9 episodes agree, so they weigh as their 3 tasks."},
 		{"10 of 80", 0, 10, 70, 1, stat.Fail, ""},
 		{"nothing solved", 0, 0, 1, 1, stat.Fail, "No task was solved."},
-		{"nothing solved, whatever the threshold", 0.01, 0, 3, 1, stat.Fail, "No task was solved."},
+		{"nothing solved, for a low threshold", 0.01, 0, 3, 1, stat.Fail, "No task was solved."},
 		{"at the threshold", 0, 80, 20, 1, stat.Inconclusive, "The estimate equals the threshold: more tasks alone will not settle it."},
 		{"above all", 1, 9, 0, 1, stat.Inconclusive, "No number of tasks can establish a threshold of 100%; choose a lower one."},
 		{"not judged", manifest.Off, 0, 9, 1, stat.NotJudged, ""},
@@ -224,7 +224,7 @@ func TestSolved(t *testing.T) {
 	}
 }
 
-// That nothing was solved is a fail unless what is missing could lift it.
+// If no task was solved, the verdict is fail, unless the lost episodes could change it.
 func TestNothingSolvedIsNeverInconclusive(t *testing.T) {
 	lost := func(e *ledger.Episode, _ []ledger.Turn) { e.Status, e.InfraError = ledger.StatusInfraError, true }
 	w := reporttest.NewWorld("a")
@@ -272,7 +272,7 @@ func TestPooledFailureRejects(t *testing.T) {
 	w.M.Candidates[0], w.M.Candidates[1] = w.M.Candidates[1], w.M.Candidates[0]
 	half(18)
 	r := build(w.M, w.Rows)
-	// 18 of 21 leaves 95 % inside its interval, 36 of 42 does not.
+	// The interval of 18 of 21 includes 95%, that of 36 of 42 does not.
 	require.Equal(t, []stat.Verdict{stat.Inconclusive, stat.Inconclusive}, []stat.Verdict{r.Candidates[0].Verdict, r.Candidates[1].Verdict})
 	require.Equal(t, stat.Fail, r.Groups[0].Verdict)
 	require.Equal(t, stat.Fail, r.Verdict)
@@ -341,7 +341,7 @@ func TestMetrics(t *testing.T) {
 	require.Nil(t, build(reporttest.NewWorld("a").M, ledger.Rows{}).Candidates[0].Latency)
 }
 
-// Floor: each turn is looked at a handful of times; nothing is copied.
+// Floor: reads each turn a few times and copies nothing.
 func BenchmarkBuild100kTurns(b *testing.B) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 1000, 8)
 	for len(rows.Turns) < 100_000 {

@@ -51,8 +51,7 @@ func TestCausesAgreeWithOutcomes(t *testing.T) {
 	}
 }
 
-// Floor: nothing beyond the signature that failure.Of makes; an episode leaves an
-// index of 8 bytes.
+// Floor: the signature that failure.Of makes. An episode leaves an index of 8 bytes.
 func BenchmarkClusters(b *testing.B) {
 	w := reporttest.Ways()
 	var causes []failure.Cause

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
-// A comparison counts the same episodes and turns as a report: of a run with
-// itself, each side has the report's numbers.
+// A comparison counts the same episodes and turns as a report. If a run is compared
+// with itself, each side has the numbers of the report.
 func TestComparisonCountsAsReportsDo(t *testing.T) {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles(), 20, 6)
 	r := build(m, rows)
@@ -44,7 +44,7 @@ func TestComparisonCountsAsReportsDo(t *testing.T) {
 			require.Equal(t, n, metrics[name].N, name)
 			require.InDelta(t, *value, *metrics[name].New, 1e-12, name)
 		}
-		valid := want.Criteria[1].Value // n counts turns there, pairs with turns here
+		valid := want.Criteria[1].Value // in the report n counts turns, in the comparison pairs with turns
 		require.InDelta(t, *valid, *metrics["contract_valid"].New, 1e-12)
 		same("solved", want.Success.N, want.Success.Value)
 		same("clarifies", want.Criteria[2].N, want.Criteria[2].Value)

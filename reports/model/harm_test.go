@@ -14,8 +14,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// harmRows are episodes of one candidate, solved in one turn. harm says of a task and
-// trial whether it did harm, null where its world cannot change, and whether it was lost.
+// harmRows returns episodes of one candidate, each solved in one turn. harm returns
+// whether a trial of a task did harm (null if its world cannot change) and whether it
+// was lost.
 func harmRows(tasks, trials int, harm func(task, trial int) (did *bool, lost bool)) (rows ledger.Rows) {
 	for i := range tasks {
 		for k := range trials {
@@ -103,7 +104,7 @@ func TestHarmCriterion(t *testing.T) {
 			require.Contains(t, k.Test, "one-sided")
 			require.True(t, strings.HasPrefix(k.IntervalText(), "≤ "), k.IntervalText())
 			if c.verdict == stat.Fail {
-				require.Equal(t, stat.Fail, candidate.Verdict, "whatever the others say")
+				require.Equal(t, stat.Fail, candidate.Verdict, "whatever the other criteria say")
 				require.Contains(t, candidate.Sentence, "episodes with harm (one-sided bound)")
 			}
 		})
@@ -118,9 +119,10 @@ func TestHarmCriterion(t *testing.T) {
 	require.Contains(t, candidate.Sentence, "it would not pass")
 }
 
-// TestHarmIsClustered: of trials that resemble each other, the bound holds its level. 12
-// tasks of 5 trials; a fifth of tasks do harm in every trial. Where none was seen, the
-// bound must not claim less than the true share more often than in 5% of runs.
+// TestHarmIsClustered checks that the bound keeps its level if trials are correlated.
+// There are 12 tasks of 5 trials, and a fifth of the tasks do harm in every trial. In
+// runs without observed harm, the bound may claim less than the true share in at most
+// 5% of runs.
 func TestHarmIsClustered(t *testing.T) {
 	_, k := harmOfReport(t, manifest.Acceptance{}, harmRows(12, 5, func(int, int) (*bool, bool) { return new(false), false }))
 	require.InDelta(t, 1-math.Pow(0.05, 1.0/12), k.Interval.High, 1e-9, "60 episodes weigh as their 12 tasks")
@@ -144,8 +146,8 @@ func TestHarmIsClustered(t *testing.T) {
 	require.LessOrEqual(t, misses, runs*8/100, "a nominal 5%%, and its noise")
 }
 
-// TestReportsWithoutHarm: nothing of harm is in the report of a run whose worlds cannot
-// change.
+// TestReportsWithoutHarm checks that the report of a run whose worlds cannot change
+// does not mention harm.
 func TestReportsWithoutHarm(t *testing.T) {
 	rows := harmRows(3, 1, func(int, int) (*bool, bool) { return nil, false })
 	m := manifest.Manifest{Format: manifest.Format, Status: "complete", Candidates: []manifest.Candidate{{Name: "a", Planned: 3}}}

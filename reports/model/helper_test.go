@@ -5,7 +5,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// build is the report of rows held in memory.
+// build returns the report of rows that are in memory.
 func build(m manifest.Manifest, rows ledger.Rows) Report {
 	b := NewBuilder(m, nil)
 	b.AddAll(rows)

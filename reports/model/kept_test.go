@@ -28,7 +28,8 @@ func TestShelf(t *testing.T) {
 		failed, lost, solved int
 	}{
 		{"one", 1, 1, 0, 1, 0},
-		// An episode of 95 turns takes 65 of the 100,000 there are: its first 60 and 5.
+		// An episode of 95 turns gets 65 of the 100,000 available turns: its first 60
+		// and 5 more.
 		{"all there is room for", 1538, 95, 154, 154, 1230},
 		{"four more", 1542, 95, 155, 155, 1228},
 		{"no room for solved ones", 8000, 95, 800, 738, 0},
@@ -57,7 +58,7 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// Rows with megabytes of text leave next to nothing.
+// The builder keeps little of rows with megabytes of text.
 func TestBuilderLetsGoOfRows(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
@@ -17,7 +18,7 @@ const calibrationBins = 10
 // meter gathers what has no threshold: in numbers, none of them a row.
 type meter struct {
 	cost, in, out, read, write, reasoning sum
-	unpriced                              int
+	unpriced, limited                     int
 	// Of all episodes: also those without a result were paid for.
 	extras   extras
 	statuses counts
@@ -45,6 +46,9 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
 		m.extras.add(t)
+		if slices.Contains(t.Warnings, strategy.WarnLimited) {
+			m.limited++
+		}
 		if e.Excluded == "" && t.Judged() {
 			m.addTurn(t)
 		}
@@ -77,7 +81,7 @@ func (m *meter) addTurn(t *ledger.Turn) {
 func (m *meter) metrics(p *pool, confidence float64) Metrics {
 	r := Metrics{
 		Episodes: p.episodes, InfraErrors: p.ended.InfraErrors, HarnessErrors: p.ended.HarnessErrors, BudgetStops: p.ended.BudgetStops,
-		Interrupted: p.interrupted, Unfinished: p.ended.Unfinished - p.interrupted,
+		Interrupted: p.interrupted, Unfinished: p.ended.Unfinished - p.interrupted, NotScored: p.ended.NotScored,
 		Success: newShare(p.by.share(solvedOf), confidence),
 		Turns:   p.judged, ErrorTurns: p.errors, Truncated: p.truncated,
 		Repaired: newShare(p.by.share(repairedOf), confidence),
@@ -87,7 +91,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
 		Extra:   m.extras.turns(),
 		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
-		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(),
+		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(), Limited: m.limited,
 		Calibration:  calibration.Reliability(m.forecasts, calibrationBins),
 		ClarifyGoals: p.questions, ExpectedStops: p.stops,
 	}

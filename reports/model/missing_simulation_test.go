@@ -17,8 +17,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// decideOld is the rule that cupel used before: up to max_infra, lost episodes were left
-// out as if they were lost by chance. It is kept to be compared with.
+// decideOld is the rule that cupel used before: up to max_infra, lost episodes were
+// excluded as if they were lost at random. It is kept for comparison.
 func decideOld(criteria []Criterion, p *pool, a manifest.Acceptance) stat.Verdict {
 	o := p.outcomes()
 	if stat.CompareRatio(int64(lostOutcomes(o).WithoutResult()), int64(planned(o)), a.MaxInfra) > 0 {
@@ -27,9 +27,9 @@ func decideOld(criteria []Criterion, p *pool, a manifest.Acceptance) stat.Verdic
 	return verdictOf(criteria)
 }
 
-// lossy draws the episodes of a candidate that truly solves a share of them, with an
-// intra-task correlation of 0.3, and loses some, at most a share of all: of those that
-// failed, or by chance.
+// lossy draws the episodes of a candidate with a true share of solved episodes and an
+// intra-task correlation of 0.3. It loses some episodes, at most a share of all: failed
+// ones, or random ones.
 func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bool, a manifest.Acceptance) *pool {
 	const size = 1/0.3 - 1
 	p := &pool{}
@@ -59,9 +59,9 @@ func lossy(rng *rand.Rand, tasks, trials int, solves, loses float64, failures bo
 	return p
 }
 
-// Where failures are lost, as a provider loses long answers, a candidate whose true share
-// only equals the threshold of 80% passes 2.5 times in a hundred at most; by the old rule
-// far more often. What is lost by chance costs a good candidate little. With
+// Failures can be lost, as when a provider loses long answers. A candidate whose true
+// share equals the threshold of 80% then passes in at most 2.5% of runs; with the old
+// rule it passes far more often. Random losses cost a good candidate little. With
 // CUPEL_EVIDENCE the rows must be those of docs/evidence.md.
 func TestSimulationLostFailures(t *testing.T) {
 	runs := 40
@@ -69,7 +69,7 @@ func TestSimulationLostFailures(t *testing.T) {
 	if evidence {
 		runs = 4000
 	}
-	a := manifest.Acceptance{MinValid: 0.5}.Resolved() // so that solved decides
+	a := manifest.Acceptance{MinValid: 0.5}.Resolved() // so that the share of solved episodes decides
 	oldFalse := 0
 	for si, s := range [][2]int{{100, 1}, {100, 3}, {300, 1}, {300, 3}} {
 		for ci, c := range []struct {
@@ -105,7 +105,7 @@ func TestSimulationLostFailures(t *testing.T) {
 	require.Greater(t, oldFalse, runs, "the old rule let losses pass, in more than one of eight runs")
 }
 
-// measured is a simulated rate with its own 99 % interval, in percent.
+// measured formats a simulated rate with its 99% interval, in percent.
 func measured(hits, n int) string {
 	iv, _ := stat.ClopperPearson(hits, n, 0.99)
 	return fmt.Sprintf("%.1f (%.1f–%.1f)", 100*float64(hits)/float64(n), 100*iv.Low, 100*iv.High)

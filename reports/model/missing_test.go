@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// lossyWorld has 60 solved tasks of two trials, of which the second of the first lost
-// tasks is lost. Their episodes have two turns, one of them four.
+// lossyWorld has 60 solved tasks of two trials. The first tasks, as many as given, lose
+// their second trial. Their episodes have two turns, one of them four.
 func lossyWorld(lost int, own ...manifest.Criterion) *reporttest.World {
 	w := reporttest.NewWorld("a")
 	w.M.Acceptance = manifest.Acceptance{MinValid: 0.5, MinWithin: 0.5, Criteria: own}
@@ -34,12 +34,13 @@ func lossyWorld(lost int, own ...manifest.Criterion) *reporttest.World {
 	return w
 }
 
-// Each criterion is judged with its lost episodes at their worst, in the tasks that they
-// belong to, and at their best.
+// Each criterion is judged twice: with its lost episodes at their worst and at their
+// best, in the tasks that they belong to.
 func TestBoundsOfEachCriterion(t *testing.T) {
 	const lost = 3
 	r := build(lossyWorld(lost).M, lossyWorld(lost).Rows)
-	// clusters are the 60 tasks: the first have an episode less and what it is taken as.
+	// clusters returns the 60 tasks. In the first ones, an episode is replaced by the
+	// assumed result.
 	clusters := func(num, den func(i int) float64, with stat.Cluster) (list []stat.Cluster) {
 		for i := range 60 {
 			c := stat.Cluster{Num: num(i), Den: den(i)}
@@ -98,13 +99,13 @@ func TestBoundsOfEachCriterion(t *testing.T) {
 	}
 }
 
-// A custom criterion passes with its lost episodes at their worst, too, where its form
-// has one.
+// A custom criterion, too, passes only with its lost episodes at their worst, if its
+// form has a worst value.
 func TestBoundsOfCustomCriteria(t *testing.T) {
 	for _, c := range []struct {
 		expr        string
-		few         stat.Verdict // of the candidate, with one episode lost
-		many        stat.Verdict // with 40
+		few         stat.Verdict // the candidate's, with one episode lost
+		many        stat.Verdict // with 60 lost
 		worst, best *float64
 	}{
 		{`share(solved) >= 80%`, stat.Pass, stat.Inconclusive, new(119.0 / 120), new(1.0)},
@@ -134,7 +135,7 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 				v = mine.WorstCase.Verdict
 			}
 			if v == stat.Fail {
-				v = stat.Inconclusive // of the candidate: what is lost need not have been as bad
+				v = stat.Inconclusive // the candidate's: the lost episodes need not have been that bad
 			}
 			require.Equal(t, want, v, "%s with %d lost: %+v", c.expr, lost, mine.WorstCase)
 			require.Equal(t, want, r.Candidates[0].Verdict, "%s with %d lost: %s", c.expr, lost, r.Candidates[0].Sentence)
@@ -145,8 +146,8 @@ func TestBoundsOfCustomCriteria(t *testing.T) {
 	require.Contains(t, never.Note, "use count() <= 0")
 }
 
-// What is named are the first episodes, with their candidate where there are several, and
-// the command that runs them.
+// The text names the first lost episodes, with their candidate if there are several,
+// and the command that runs them.
 func TestLostEpisodesAreNamed(t *testing.T) {
 	w := lossyWorld(40)
 	c := build(w.M, w.Rows).Candidates[0]

@@ -26,6 +26,8 @@ func (r *Report) addVerdict() {
 	}
 	judged := len(r.Candidates) - n[stat.NotJudged]
 	switch {
+	case r.Outcomes.NotScored > 0 && r.Outcomes.Solved+r.Outcomes.Failed == 0:
+		r.Headline = "Not scored: the episodes are imported, and no check looked at them"
 	case judged == 0:
 		r.Headline = "Inconclusive: no candidate to judge"
 	case r.Verdict == stat.Pass && judged == 1:
@@ -136,6 +138,9 @@ func (r *Report) addNotes(orphans int) {
 		r.Notes = append(r.Notes, fmt.Sprintf("The intervals are not adjusted for multiple comparisons (%d criteria).", judged))
 	}
 	for _, c := range r.Candidates {
+		if c.Limited > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s sent no output limit in %s: the proxy added that of its configuration.", c.Name, words.Plural(c.Limited, "model request")))
+		}
 		if len(c.ModelsServed) > 1 {
 			var names []string
 			for _, t := range c.ModelsServed {
@@ -170,6 +175,7 @@ func (r *Report) addExcludedNotes() {
 		{o.BudgetStops, " stopped by a cap on the run's spending, and not scored."},
 		{interrupted, " interrupted and not scored."},
 		{o.Unfinished - interrupted, " planned and never run."},
+		{o.NotScored, " imported and not scored: there is no verdict on them."},
 	} {
 		if k.n > 0 {
 			r.Notes = append(r.Notes, words.Plural(k.n, "episode")+k.text)
@@ -177,6 +183,11 @@ func (r *Report) addExcludedNotes() {
 	}
 	if lostOutcomes(o).WithoutResult() > 0 {
 		r.Notes = append(r.Notes, "Values and intervals are those of the scored episodes. A candidate passes only if it would with its lost episodes at their worst, too.")
+	}
+	for _, c := range r.Run.Candidates {
+		if c.Incapable > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s left out of candidate %s: agent %s takes no further messages of the user. Comparisons use the tasks that both sides ran.", words.Plural(c.Incapable, "task"), c.Name, c.Agent))
+		}
 	}
 	if early := cutShort(r.Run); early != "" {
 		r.Notes = append(r.Notes, "The run ended before its plan did, so it is not accepted: "+early+".")

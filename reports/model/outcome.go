@@ -18,6 +18,7 @@ func (r *Report) addOutcomes() {
 		o.HarnessErrors += c.HarnessErrors
 		o.BudgetStops += c.BudgetStops
 		o.Unfinished += c.Interrupted + c.Unfinished
+		o.NotScored += c.NotScored
 	}
 }
 
@@ -36,6 +37,9 @@ func WithoutResult(o manifest.Outcomes) string {
 	if o.Unfinished > 0 {
 		parts = append(parts, words.Thousands(int64(o.Unfinished))+" unfinished")
 	}
+	if o.NotScored > 0 {
+		parts = append(parts, words.Thousands(int64(o.NotScored))+" "+manifest.NotScored)
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -49,11 +53,12 @@ func lostOutcomes(o manifest.Outcomes) manifest.Outcomes {
 }
 
 func cutOutcomes(o manifest.Outcomes) manifest.Outcomes {
-	return manifest.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished}
+	return manifest.Outcomes{BudgetStops: o.BudgetStops, Unfinished: o.Unfinished, NotScored: o.NotScored}
 }
 
 // cutShort says how a run ended before its plan did; empty when it did not.
 func cutShort(m manifest.Manifest) string {
+	m.Outcomes.NotScored = 0 // which is no end before the plan's
 	switch o := cutOutcomes(m.Outcomes); {
 	case m.Stopped != "":
 		return m.Stopped

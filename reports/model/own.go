@@ -167,8 +167,8 @@ func ownSample(e *expr.Evidence, row, size float64) (s sample) {
 	return s
 }
 
-// extremesOf are the observations that say least and most for a criterion. What a ratio's
-// two sums lack need not be of one row, so that of the numerator stands alone.
+// extremesOf returns the observations that are worst and best for a criterion. The two sums of a
+// ratio may lack values of different rows, so that of the numerator is treated separately.
 func extremesOf(x *expr.Criterion, within stat.Interval) extremes {
 	low, high := stat.Cluster{Den: 1}, stat.Cluster{Num: 1, Den: 1}
 	switch {

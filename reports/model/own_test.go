@@ -12,12 +12,12 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// ownReport judges criteria over the demo run.
+// ownReport judges custom criteria over the demo run.
 func ownReport(t *testing.T, tasks, trials int, change func(*ledger.Rows), own ...manifest.Criterion) Report {
 	return build(reporttest.OwnRun(t, tasks, trials, change, own...))
 }
 
-// named is a candidate's criterion.
+// named returns a criterion of a candidate by name.
 func named(t *testing.T, list []Criterion, name string) Criterion {
 	for _, c := range list {
 		if c.Name == name {
@@ -76,7 +76,7 @@ func TestOwnCriteria(t *testing.T) {
 	}
 }
 
-// Episodes without a result are left out, as they are of the built-in criteria.
+// Episodes without a result are excluded, as in the built-in criteria.
 func TestOwnCriteriaLeaveOutLostEpisodes(t *testing.T) {
 	r := ownReport(t, 14, 16, nil, manifest.Criterion{Name: "all", Expr: `count(infra_error) <= 0`})
 	for _, c := range r.Candidates {
@@ -87,7 +87,7 @@ func TestOwnCriteriaLeaveOutLostEpisodes(t *testing.T) {
 	require.Positive(t, r.Candidates[2].InfraErrors)
 }
 
-// What has no value never helps to pass.
+// Episodes without a value never help to pass.
 func TestOwnCriteriaWithoutValues(t *testing.T) {
 	unpriced := func(every int) func(*ledger.Rows) {
 		return func(rows *ledger.Rows) {
@@ -143,8 +143,8 @@ func TestOwnCriteriaTooLittleData(t *testing.T) {
 	require.InDelta(t, 3+(3*99-3)*(1-math.Pow(0.025, 0.2)), c.Interval.High, 1e-9)
 }
 
-// per: provider_model pools the candidates that share a model; one without a
-// companion is judged by itself.
+// per: provider_model pools the candidates that share a model. A candidate with a model
+// that no other has is judged alone.
 func TestOwnCriteriaPerModel(t *testing.T) {
 	r := ownReport(t, 14, 16, nil,
 		manifest.Criterion{Name: "each", Expr: `mean(steps) <= 99`},
@@ -166,7 +166,7 @@ func TestOwnCriteriaPerModel(t *testing.T) {
 	require.InEpsilon(t, (*a.Value*float64(a.N)+*b.Value*float64(b.N))/float64(a.N+b.N), *pooled.Value, 1e-12)
 }
 
-// A manifest may come from a cupel whose language knows more.
+// A manifest can come from a newer cupel, with expressions that this one cannot read.
 func TestOwnCriterionThatCannotBeRead(t *testing.T) {
 	r := ownReport(t, 14, 16, nil, manifest.Criterion{Name: "later", Expr: `median(steps) < 4`})
 	c := named(t, r.Candidates[0].Criteria, "later")
@@ -175,7 +175,7 @@ func TestOwnCriterionThatCannotBeRead(t *testing.T) {
 	require.Equal(t, stat.Inconclusive, r.Candidates[0].Verdict)
 }
 
-// The same statistics as the built-in criteria.
+// Custom criteria use the same statistics as the built-in ones.
 func TestOwnCriterionAgreesWithBuiltIn(t *testing.T) {
 	r := ownReport(t, 14, 16, nil,
 		manifest.Criterion{Name: "valid", Expr: `share(contract_valid and finish_reason != "length") >= 95% where role == "main" and error_kind == ""`},

@@ -66,6 +66,8 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 	case ledger.LostToUser:
 		p.ended.Unfinished++
 		p.interrupted++
+	case manifest.NotScored:
+		p.ended.NotScored++
 	default:
 		p.scored++
 		c := p.by.of(cluster)
@@ -131,6 +133,7 @@ func (p *pool) merge(q *pool) {
 	p.ended.HarnessErrors += q.ended.HarnessErrors
 	p.ended.BudgetStops += q.ended.BudgetStops
 	p.ended.Unfinished += q.ended.Unfinished
+	p.ended.NotScored += q.ended.NotScored
 	p.interrupted += q.interrupted
 	p.judged, p.truncated, p.errors = p.judged+q.judged, p.truncated+q.truncated, p.errors+q.errors
 	p.longest, p.lost = max(p.longest, q.longest), append(p.lost, q.lost...)

@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// A manifest is not to be trusted with arithmetic.
+// A manifest with extreme numbers does not make the arithmetic overflow.
 func TestAbsurdPlan(t *testing.T) {
 	w := reporttest.NewWorld("a", "b")
 	w.Add(1, "t", false, 1, reporttest.Ended(ledger.StatusInfraError, "timeout", "none"))
@@ -23,7 +23,7 @@ func TestAbsurdPlan(t *testing.T) {
 	require.Positive(t, planned(r.Outcomes))
 }
 
-// What one candidate lost must not reject through the pool either.
+// Pooling does not change that lost episodes of one candidate do not reject.
 func TestPoolsTolerateNoMore(t *testing.T) {
 	w := reporttest.NewWorld("a", "b")
 	w.M.Candidates[1].Model = w.M.Candidates[0].Model
@@ -38,7 +38,7 @@ func TestPoolsTolerateNoMore(t *testing.T) {
 	require.Equal(t, stat.Inconclusive, r.Verdict)
 }
 
-// Whatever the rows that are left say, a run that ended early is not accepted.
+// A run that ended early is not accepted, for any results in the remaining rows.
 func TestRunCutShortIsNeverAccepted(t *testing.T) {
 	for name, edit := range map[string]func(*manifest.Manifest){
 		"stopped":             func(m *manifest.Manifest) { m.Stopped = "interrupted" },

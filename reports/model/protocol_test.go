@@ -56,7 +56,8 @@ func TestCriteriaSayWhatAStrategyMakesOfThem(t *testing.T) {
 	require.NotContains(t, stepsNote("plan", stat.Pass), "by its nature")
 }
 
-// A plan's steps meet the criterion turn by turn: a fan-out over six items is six.
+// Each step of a plan counts as a turn of the criterion: a fan-out over six items is
+// six turns.
 func TestStepsOfAPlanAreItsTurns(t *testing.T) {
 	w := reporttest.ByAgent("plan")
 	for _, task := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
@@ -77,7 +78,7 @@ func TestWork(t *testing.T) {
 		}
 		e.ElapsedUs = 450
 	})
-	w.Add(1, "u", false, 1, func(e *ledger.Episode, turns []ledger.Turn) { // no plan came of it
+	w.Add(1, "u", false, 1, func(e *ledger.Episode, turns []ledger.Turn) { // no plan was made
 		turns[0].Role, turns[0].DurationUs, e.ElapsedUs = "planner", 50, 50
 	})
 	w.Add(1, "v", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError, e.ElapsedUs = true, 1e6 })

@@ -14,11 +14,11 @@ func TestPassAtAndAll(t *testing.T) {
 	c := build(reporttest.PassRun(3, "+++", "+-+", "---", "++x")).Candidates[0]
 	require.Equal(t, 3, c.PassAt.K)
 	require.Equal(t, 3, c.PassAt.Tasks, "a task with a lost trial says nothing about three")
-	// Of three trials of three there is one subset: at least one solved in two of
-	// three tasks, all in one.
+	// Three trials of three have a single subset: at least one trial is solved in two
+	// of three tasks, all trials in one.
 	require.InDelta(t, 2./3, c.PassAt.Value, 1e-12)
 	require.InDelta(t, 1./3, c.PassAll.Value, 1e-12)
-	// Tasks 1, 1, 0: the exact interval of two of three.
+	// The tasks are 1, 1, 0: the exact interval of two of three.
 	want, ok := stat.ClopperPearson(2, 3, 0.95)
 	require.True(t, ok)
 	require.InDelta(t, want.Low, c.PassAt.Interval.Low, 1e-9)

@@ -96,6 +96,8 @@ type Metrics struct {
 	BudgetStops   int `json:"budget_stops"`
 	Interrupted   int `json:"interrupted"`
 	Unfinished    int `json:"unfinished"`
+	// NotScored are imported episodes, which no check looked at.
+	NotScored int `json:"not_scored,omitempty"`
 	// Success is solved of scored episodes.
 	Success Share `json:"success"`
 	// PassAt and PassAll estimate the chance that at least one and that all of the
@@ -140,6 +142,8 @@ type Metrics struct {
 	Violations   []Tally `json:"violations"`
 	Statuses     []Tally `json:"statuses"`
 	ModelsServed []Tally `json:"models_served"`
+	// Limited are the turns whose requests got an output limit from the proxy.
+	Limited int `json:"-"`
 	// Steps counts solved episodes by their number of steps.
 	Steps []stat.Count `json:"steps_of_solved"`
 	// Calibration compares the confidence stated in an episode's last turn that

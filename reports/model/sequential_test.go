@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// The same rows fail in a run of fixed size, and are not enough at an early look: that
-// nothing was solved decides at the last look only.
+// The same rows fail in a run of fixed size, and are inconclusive at an early look:
+// that no task was solved decides at the last look only.
 func TestReportOfAnEarlyLook(t *testing.T) {
 	none := map[string]float64{"m": 0}
 	for at, want := range map[int]stat.Verdict{1: stat.Inconclusive, 5: stat.Fail} {
@@ -26,7 +26,7 @@ func TestReportOfAnEarlyLook(t *testing.T) {
 	require.Equal(t, stat.Fail, build(m, rows).Candidates[0].Verdict, "looking once needs less")
 }
 
-// Pooled candidates are judged at the earliest look of theirs.
+// Pooled candidates are judged at the earliest of their looks.
 func TestReportOfPooledRounds(t *testing.T) {
 	m, rows := reporttest.SequentialRun(40, map[string]float64{"a": 1, "b": 1}, manifest.Stop{Candidate: "a", Round: 2}, manifest.Stop{Candidate: "b", Round: 4})
 	for i := range m.Candidates {

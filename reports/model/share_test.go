@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// sharesOf are all places where a report shows the share of solved episodes.
+// sharesOf returns the share of solved episodes from all places of a report.
 func sharesOf(t *testing.T, r Report) (intervals []stat.Interval) {
 	t.Helper()
 	c := r.Candidates[0]
@@ -27,9 +27,8 @@ func sharesOf(t *testing.T, r Report) (intervals []stat.Interval) {
 	return intervals
 }
 
-// Twelve tasks of five trials each; whether a task is solved is a matter of the task.
-// There is one interval for the share wherever it is shown, and it is that of twelve
-// observations.
+// There are twelve tasks of five trials each, and the trials of a task are equal. All
+// places show the same interval for the share, that of twelve observations.
 func TestTrialsOfATaskAreOneCluster(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.M.Acceptance.Criteria = []manifest.Criterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
@@ -52,8 +51,8 @@ func TestTrialsOfATaskAreOneCluster(t *testing.T) {
 	require.Nil(t, c.Stall.DesignEffect)
 }
 
-// Tasks of one conversation are one cluster: what a session's first task comes to, the
-// others remember.
+// Tasks of one session are one cluster, because later tasks see the result of the first
+// one.
 func TestTasksOfASessionAreOneCluster(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.M.Acceptance.Criteria = []manifest.Criterion{{Name: "mine", Expr: `share(solved) >= 80%`}}
@@ -71,7 +70,7 @@ func TestTasksOfASessionAreOneCluster(t *testing.T) {
 	require.Contains(t, r.Candidates[0].Criteria[0].Note, "(12 episodes of 6 tasks)")
 }
 
-// Of a custom criterion for what must be rare, the other end counts.
+// For a custom criterion about a rare event, the other end of the interval decides.
 func TestTooFewTasksForARareEvent(t *testing.T) {
 	for tasks, want := range map[int]stat.Verdict{35: stat.Inconclusive, 36: stat.Pass} {
 		o := ownCriteria([]manifest.Criterion{{Name: "harm", Expr: `share(not solved) <= 10%`}})[0]
@@ -89,7 +88,8 @@ func TestTooFewTasksForARareEvent(t *testing.T) {
 	}
 }
 
-// What the documents say that so many tasks establish is what the interval says.
+// The documentation says how many tasks establish a share. The interval confirms each
+// statement.
 func TestDocumentedSizes(t *testing.T) {
 	page := func(path ...string) string {
 		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))

@@ -17,7 +17,7 @@ func TestLogBins(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		values []float64
-		from   []float64 // of the bins, and how many each holds
+		from   []float64 // the lower ends of the bins; n counts the values of each
 		n      []int
 	}{
 		{"none", nil, []float64{}, []int{}},
@@ -38,7 +38,7 @@ func TestLogBins(t *testing.T) {
 	}
 }
 
-// Against a second way: every value on its own.
+// The reference puts each value into its bin separately.
 func TestLogBinsHoldEveryValueOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var values []float64
@@ -59,8 +59,8 @@ func TestLogBinsHoldEveryValueOnce(t *testing.T) {
 	}
 }
 
-// Turns without a reply and of episodes without a result have no say in the
-// times, as in Latency; a turn that does not tell its first token is left out.
+// As in Latency, turns without a reply and turns of episodes without a result are
+// excluded. So are turns that do not report their first token.
 func TestTTFT(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.Add(1, "t", true, 4, func(_ *ledger.Episode, turns []ledger.Turn) {

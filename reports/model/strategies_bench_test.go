@@ -6,8 +6,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
-// Floor: of 25 tasks that differ in sizes that are not whole, 9,999 random swaps: 26
-// ns for each at 25 tasks, so 0.3 ms a claim; four of seven metrics need them.
+// Floor: 9,999 random swaps of 25 tasks, because their sizes are not whole numbers. A
+// swap takes 26 ns, so a claim takes 0.3 ms; four of seven metrics need the swaps.
 func BenchmarkStrategies(b *testing.B) {
 	for name, a := range map[string]reporttest.Arena{
 		"3 strategies, 2 models, 25 tasks":            {Models: []string{"m", "n"}, Habits: reporttest.SameHabits("contract", "tools", "plan"), Tasks: 25, Trials: 1},
@@ -23,7 +23,7 @@ func BenchmarkStrategies(b *testing.B) {
 	}
 }
 
-// One task of very many trials is paired in time that does not grow with the square.
+// The time to pair one task with very many trials does not grow with their square.
 func TestManyTrialsOfATask(t *testing.T) {
 	r := Report{Tasks: []Task{{ID: "t"}}}
 	for _, agent := range []string{"contract", "tools"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
-// A pooled claim about two strategies is of the models that both were run with.
+// A pooled claim about two strategies covers the models that both ran with.
 func TestStrategiesOfSomeModels(t *testing.T) {
 	w := reporttest.ByAgent("contract", "tools", "contract", "tools", "plan")
 	for k := range 5 {

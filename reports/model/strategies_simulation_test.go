@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// runs is the number of synthetic runs of each setting.
+// runs returns the number of synthetic runs for each setting.
 func runs() int {
 	switch {
 	case testkit.Evidence():
@@ -24,11 +24,11 @@ func runs() int {
 	case testing.Short():
 		return 20
 	}
-	return 200
+	return testkit.Long(100, 200)
 }
 
-// Where strategies differ in their names alone, a win is called in one metric no more
-// often than alpha, over all pairs, groups and the pooled contest together.
+// If strategies differ in their names only, a metric calls a winner at most as often as
+// alpha, over all pairs, groups and the pooled comparison together.
 func TestSimulationFalseWins(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]reporttest.Arena{
@@ -59,8 +59,8 @@ func TestSimulationFalseWins(t *testing.T) {
 	}
 }
 
-// Where one is better by a third in cost and time, that is called: not never winning
-// is what keeps false wins rare.
+// If one strategy is better by a third in cost and time, it is called the winner.
+// Without this check, a rule that never calls a winner would pass.
 func TestSimulationTrueWins(t *testing.T) {
 	t.Parallel()
 	n, wins, wrong := max(20, runs()/4), 0, 0
@@ -80,7 +80,7 @@ func TestSimulationTrueWins(t *testing.T) {
 	require.LessOrEqual(t, wrong, n/20)
 }
 
-// paired is a second, plainer way to pair: every row against every other one.
+// paired is a simpler way to pair: it compares every row with every other one.
 func paired(m manifest.Manifest, rows ledger.Rows, provider, first, second string) (n int, tasks map[string]bool, elapsed [2]float64, bothSolved int) {
 	tasks = map[string]bool{}
 	ok := func(e *ledger.Episode) bool {

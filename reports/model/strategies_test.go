@@ -26,12 +26,13 @@ func claim(t *testing.T, c *StrategyComparison, metric, first, second string) Pa
 	return PairResult{}
 }
 
-// Eight tasks, numbers by hand. Success: 4 of 8 against 7 of 8; one task is lost and
-// four are won, so of the 2^5 signs of five equal differences 2·(1+5) are as far out:
-// p = 12/32. Steps of the three that both solved: 6, 6, 8 against 3, 3, 4, differences
-// 3, 3, 4 to one side: p = 2/2^3. Steps, time and cost of all eight lie 3 apart, and
-// once 4, always to one side: p = 2/2^8. Of one metric there is one claim, so nothing
-// is added for others.
+// The numbers of the eight tasks are computed by hand. Success is 4 of 8 and 7 of 8:
+// one task is lost and four are won, so 2·(1+5) of the 2^5 signs of five equal
+// differences are as extreme, and p = 12/32. Both solved three tasks; their steps are
+// 6, 6, 8 and 3, 3, 4, the differences 3, 3, 4 have the same sign, and p = 2/2^3.
+// Steps, time and cost of all eight tasks differ by 3, once by 4, always with the same
+// sign, and p = 2/2^8. Each metric has a single claim, so there is no adjustment for
+// others.
 func TestDuelByHand(t *testing.T) {
 	w := reporttest.Duel([]reporttest.DuelTask{
 		{ID: "a", ContractSolved: true, ToolsSolved: true, ContractSteps: 6, ToolsSteps: 3}, {ID: "b", ContractSolved: true, ToolsSolved: true, ContractSteps: 6, ToolsSteps: 3}, {ID: "c", ContractSolved: true, ToolsSolved: true, ContractSteps: 8, ToolsSteps: 4}, {ID: "d", ContractSolved: true, ToolsSolved: false, ContractSteps: 6, ToolsSteps: 3},
@@ -66,7 +67,7 @@ func TestDuelByHand(t *testing.T) {
 		require.InDelta(t, 2.0/256, *k.P, 1e-12, metric)
 		require.Contains(t, k.Test, "exact")
 		require.Equal(t, []string{"tools", "tools wins"}, []string{k.Winner, k.Verdict}, metric)
-		// mean −3.125, s = √(7·(1/8)²+(7/8)²)/√7 = 0.353553, t(7) = 2.364624
+		// mean −3.125, s = √(7·(1/8)²+(7/8)²)/√7 = 0.353553, t(0.975, 7) = 2.364624
 		require.InDelta(t, (-3.125-2.364624*0.353553/2.828427)*unit, k.Interval.Low, 1e-5*unit, metric)
 	}
 
@@ -80,7 +81,7 @@ func TestDuelByHand(t *testing.T) {
 		"No significant difference in success, steps, tool calls and valid outputs.", g.Sentence)
 }
 
-// Where all tasks differ alike there is no spread, and yet a difference.
+// If all tasks differ by the same amount, there is a difference, but no spread.
 func TestDuelWithoutSpread(t *testing.T) {
 	var tasks []reporttest.DuelTask
 	for i := range 7 {
@@ -97,7 +98,7 @@ func TestDuelWithoutSpread(t *testing.T) {
 	require.Nil(t, k.Interval)
 }
 
-// Claims of one metric are one family over all groups and the pooled contest.
+// All claims about a metric, over all groups and the pooled comparison, are one family.
 func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 	s := build(reporttest.Research()).Strategies
 	require.Len(t, s.Groups, 2)
@@ -120,9 +121,9 @@ func TestClaimsOfAMetricAreOneFamily(t *testing.T) {
 	require.Contains(t, s.Pooled.Sentence, "Steps: tools is better than contract and plan")
 }
 
-// 2,000 claims about cost: the strategy that is cheaper on each of 60 tasks still wins,
-// which p-values of 1/10,000 at least could not show. A p-value that is none is named,
-// and is not read as no difference.
+// There are 2,000 claims about cost. The strategy that is cheaper on each of 60 tasks
+// still wins, which p-values of at least 1/10,000 could not establish. An invalid
+// p-value is named, and is not taken as no difference.
 func TestManyClaims(t *testing.T) {
 	obs := make([]stat.Observation, 60)
 	for i := range obs {
@@ -146,9 +147,9 @@ func TestManyClaims(t *testing.T) {
 	require.Equal(t, "Not judged: adjust by Holm: p-value 9 of 2000 is NaN; a p-value is a number from 0 to 1.", c.Pairs[7].Note)
 }
 
-// A suite that is one long conversation is one cluster: what its first task comes to, the
-// others remember. So there is no win, however many tasks it has; the same results of
-// tasks by themselves are one.
+// A suite that is one long session is one cluster, because later tasks see the result
+// of the first. So no strategy wins, for any number of tasks. With the same results in
+// separate tasks, one wins.
 func TestSessionsAreOneCluster(t *testing.T) {
 	run := func(session func(i int) string) *StrategyComparison {
 		t.Helper()
@@ -183,7 +184,8 @@ func TestSessionsAreOneCluster(t *testing.T) {
 	}
 	require.Empty(t, long.Winner)
 
-	// Four sessions of five tasks, and 20 tasks: 24 clusters, by task or by session.
+	// There are four sessions of five tasks, and 20 tasks without a session: 24
+	// clusters.
 	mixed := run(func(i int) string {
 		if i < 20 {
 			return fmt.Sprint("s", i/5)
@@ -194,7 +196,8 @@ func TestSessionsAreOneCluster(t *testing.T) {
 	require.Equal(t, []int{40, 24}, []int{k.N, k.Tasks})
 }
 
-// Several candidates of one strategy each meet those of the other, as one task.
+// If several candidates have the same strategy, each is paired with those of the other
+// strategy, within one task.
 func TestSeveralCandidatesOfAStrategy(t *testing.T) {
 	w := reporttest.ByAgent("contract", "tools", "tools ")
 	w.M.Candidates[2].Agent = "tools"

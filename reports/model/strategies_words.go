@@ -109,7 +109,7 @@ func (c *StrategyComparison) Standings(metrics []string) (wins, apart, open, non
 	return wins, apart, open, none
 }
 
-// Wins says which strategies are better than which in a metric; empty where nobody is shown to.
+// Wins says which strategies are significantly better than which in a metric; empty if none is.
 func (c *StrategyComparison) Wins(metric, beat string, list func([]string) string) string {
 	beats := map[string][]string{}
 	var winners []string

@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
-// What the columns of a ledger say of a run is what its report says of it.
+// The figures that are read from the columns of a ledger equal those of the report.
 func TestFiguresAreThoseOfTheReport(t *testing.T) {
 	m, rows := reporttest.TimedDemo(t)
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestFiguresAreThoseOfTheReport(t *testing.T) {
 	}
 	require.Equal(t, 1, unknown, "the candidate without a price")
 
-	// The run itself is the last point, by the same arithmetic.
+	// The run itself is the last point, computed in the same way.
 	b := NewBuilder(m, nil)
 	past := slices.Clone(got)
 	for i := range past {
@@ -91,7 +91,7 @@ func TestNoPastNoTrend(t *testing.T) {
 	require.Nil(t, b.Report().Trend)
 }
 
-// A candidate that was asked some of the tasks only says nothing about all.
+// A candidate that ran only some of the tasks has no figures for all.
 func TestFiguresOfWholeCandidates(t *testing.T) {
 	m, rows := reporttest.TimedDemo(t)
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func TestFiguresOfWholeCandidates(t *testing.T) {
 	require.Len(t, got, 3)
 	require.Equal(t, m.Candidates[1].Name, got[0].Candidate)
 
-	m.Candidates = append(m.Candidates, m.Candidates[1]) // named twice
+	m.Candidates = append(m.Candidates, m.Candidates[1]) // listed twice
 	got, err = ReadTrendRuns(dir, m)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
@@ -119,7 +119,7 @@ func TestFiguresRefuse(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	flipped := slices.Clone(whole)
-	for i := 100; i < len(whole)/2; i += 100 { // also in columns that are not read
+	for i := 100; i < len(whole)/2; i += 100 { // cuts in columns that are not read, too
 		flipped[i] ^= 0xFF
 	}
 	for name, data := range map[string][]byte{"cut": whole[:len(whole)/2], "flipped": flipped} {

@@ -13,14 +13,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 )
 
-// some makes a candidate with what the titles look at.
+// some makes a candidate with the values that titles depend on.
 func some(name string, edit func(*model.Candidate)) model.Candidate {
 	c := model.Candidate{Candidate: manifest.Candidate{Name: name}}
 	edit(&c)
 	return c
 }
 
-// kOf is a share of k in n, all of one task.
+// kOf returns a share of k in n, in one task.
 func kOf(k, n int) model.Share {
 	s := model.Share{K: k, N: n}
 	if n > 0 {
@@ -75,7 +75,7 @@ func TestTitles(t *testing.T) {
 		{figCost, "A solved task costs $0.00200", []func(*model.Candidate){cost(1, 2, 2e6)}},
 		{figCost, "The cost of b alone is known", []func(*model.Candidate){nothing, cost(1, 2, 2e6)}},
 		{figCost, "Pareto-optimal in cost and success: b", []func(*model.Candidate){cost(1, 2, 9), cost(2, 2, 5)}},
-		{figCost, "Pareto-optimal in cost and success: a, b", []func(*model.Candidate){cost(2, 2, 401_800_000), cost(2, 2, 401_900_000)}}, // which are written alike
+		{figCost, "Pareto-optimal in cost and success: a, b", []func(*model.Candidate){cost(2, 2, 401_800_000), cost(2, 2, 401_900_000)}}, // these costs are printed alike
 		{figCost, "Pareto-optimal in cost and success: a, c", []func(*model.Candidate){cost(1, 4, 0), cost(1, 4, 5), cost(3, 4, 6), cost(2, 4, 7)}},
 		{figCost, "Pareto-optimal in cost and success: a, b, c and 1 more", []func(*model.Candidate){cost(1, 9, 1), cost(2, 9, 2), cost(3, 9, 3), cost(4, 9, 4), cost(4, 9, 5), nothing}},
 		{figRates, "", []func(*model.Candidate){nothing}},
@@ -96,7 +96,7 @@ func TestTitles(t *testing.T) {
 			r.Candidates = append(r.Candidates, some(string(rune('a'+i)), edit))
 		}
 		r.Figures = Figures(&r)
-		title := "" // of a plot that is left out
+		title := "" // for a plot that is omitted
 		for _, f := range r.Figures {
 			if f.Name == c.figure {
 				title = f.Title

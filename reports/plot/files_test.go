@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// foreign is a report of one candidate for each name.
+// foreign returns a report with one candidate for each name.
 func foreign(names ...string) model.Report {
 	var list []reporttest.Profile
 	for i, n := range names {
@@ -33,7 +33,7 @@ func foreign(names ...string) model.Report {
 	return build(reporttest.Demo(list, 4, 1))
 }
 
-// pngChunks are the chunks of a picture, each with its right checksum.
+// pngChunks returns the chunks of a picture, and checks their checksums.
 func pngChunks(t *testing.T, b []byte) map[string][]string {
 	t.Helper()
 	require.Equal(t, "\x89PNG\r\n\x1a\n", string(b[:8]))
@@ -48,8 +48,8 @@ func pngChunks(t *testing.T, b []byte) map[string][]string {
 	return chunks
 }
 
-// Names in any script stand in the SVG as text; the picture, whose font lacks
-// them, numbers them and says in its description who is who.
+// The SVG contains names in any script as text. The font of a PNG lacks them, so it has numbers and
+// a description that maps them to names.
 func TestForeignNames(t *testing.T) {
 	names := []string{"候補者", "gpt-候補", "مرشح", "उम्मीदवार", "🚀🚀", "Ωmega", "ασκός", "עברית"}
 	r := foreign(names...)
@@ -80,7 +80,7 @@ func TestForeignNames(t *testing.T) {
 	require.Equal(t, names[0], r.Candidates[0].Name, "the report is not changed")
 }
 
-// pictured are the texts of a picture, and what stands for names in it.
+// pictured returns the texts of a picture, and the numbers that replace names in it.
 func pictured(t *testing.T, r model.Report, f model.Figure) (said, substitutes []string) {
 	t.Helper()
 	p := page()
@@ -95,8 +95,8 @@ func pictured(t *testing.T, r model.Report, f model.Figure) (said, substitutes [
 	return said, substitutes
 }
 
-// Two names of which a picture can show only the same letters stay distinct, and
-// what else the font lacks is escaped.
+// Two names stay distinct even if the font has the same letters of both. Other
+// characters that it lacks are escaped.
 func TestPicturedNamesAreDistinct(t *testing.T) {
 	r := foreign("候 x", "補 x", "#1 x")
 	f, _ := figureNamed(r, figCost)
@@ -112,8 +112,8 @@ func TestPicturedNamesAreDistinct(t *testing.T) {
 	require.Equal(t, []string{"#1 x is 候 x", "#2 x is 補 x"}, substitutes)
 }
 
-// A file's title and description are those of its figure, and its parts name
-// nothing outside.
+// A file's title and description are those of its figure, and no part refers to another
+// file.
 func TestSVGStandsAlone(t *testing.T) {
 	r := foreign("<b>&\"'", "a\u202Eb\x00\xff")
 	for _, f := range r.Figures {
@@ -141,7 +141,7 @@ func TestSVGStandsAlone(t *testing.T) {
 	}
 }
 
-// The same report gives the same files, on one processor and on many.
+// The same report gives the same files, with one processor and with many.
 func TestWriteFiguresIsDeterministic(t *testing.T) {
 	r := build(reporttest.Demo(reporttest.DemoProfiles(), 6, 1))
 	write := func(procs int) map[string]string {
@@ -183,7 +183,7 @@ func TestWriteFiguresNamesWhatFailed(t *testing.T) {
 	require.ErrorContains(t, err, "portrait")
 }
 
-// What an earlier report left is removed; what cupel did not write stays.
+// Files of an earlier report are removed. Files that cupel did not write are kept.
 func TestFilesOfEarlierReports(t *testing.T) {
 	r, dir := foreign("a"), t.TempDir()
 	for _, name := range []string{"trend.svg", "cost.png", "mine.png"} {
@@ -214,7 +214,7 @@ func TestColoursOfFiles(t *testing.T) {
 	}
 }
 
-// Floor: measuring texts, and the bytes of the files.
+// Floor: measure the texts, and write the bytes of the files.
 func BenchmarkWriteFigures(b *testing.B) {
 	var many []reporttest.Profile
 	for i := range 12 {

@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// Against the definition: nobody on the frontier is dominated, everybody else is.
+// No candidate on the frontier is dominated, and every other one is.
 func TestFrontier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 500 {
@@ -82,7 +82,7 @@ func TestTokenTitles(t *testing.T) {
 	require.Equal(t, "unknown", tokensOf(new(model.Metrics)))
 }
 
-// An axis has one unit, and one number of decimals.
+// An axis has one unit, and the same number of decimals for all values.
 func TestFormats(t *testing.T) {
 	for want, got := range map[string][]string{
 		"$0.001 $0.003 $0.010 $0.030": dollars([]float64{1e6, 3e6, 10e6, 30e6}),

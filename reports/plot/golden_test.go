@@ -36,7 +36,7 @@ func TestPlotGolden(t *testing.T) {
 
 var textElement = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
 
-// texts are what a drawing says, in its order.
+// texts returns the texts of a drawing, in order.
 func texts(t *testing.T, r model.Report, name string) (said []string) {
 	t.Helper()
 	for _, f := range r.Figures {

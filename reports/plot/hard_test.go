@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// hardReports are runs that are hard to draw.
+// hardReports returns runs that are difficult to draw.
 func hardReports() map[string]model.Report {
 	wide := crowd(12)
 	tiers := build(reporttest.Demo(reporttest.DemoProfiles(), 3, 1))
@@ -48,12 +48,13 @@ func hardReports() map[string]model.Report {
 	}
 }
 
-// foreignStrategies have names that a picture cannot show, or that are too long.
+// foreignStrategies returns strategies with names that a picture cannot show, or that
+// are too long.
 func foreignStrategies() model.Report {
 	return build(reporttest.Arena{Models: []string{"候補", strings.Repeat("W", 200)}, Habits: reporttest.SameHabits("工具", "計画x", strings.Repeat("long ", 30)), Tasks: 3, Trials: 1}.Run())
 }
 
-// manyStrategies are more than a plot shows, and free of charge.
+// manyStrategies returns more strategies than a plot shows, all without cost.
 func manyStrategies() model.Report {
 	var models []string
 	for i := range 7 {
@@ -62,8 +63,8 @@ func manyStrategies() model.Report {
 	return build(reporttest.Arena{Models: models, Habits: reporttest.SameHabits("contract", "tools", "plan"), Tasks: 2, Trials: 1, Edit: func(e *ledger.Episode) { *e.CostNanoUSD = 0 }}.Run())
 }
 
-// Whatever the run, the files are well formed and bounded, no picture draws over
-// its edge, and every figure has a title and an alternative.
+// For every run, the files are well formed and bounded, no picture draws beyond its
+// edge, and every figure has a title and an alternative text.
 func TestHardPlots(t *testing.T) {
 	for name, r := range hardReports() {
 		t.Run(name, func(t *testing.T) {

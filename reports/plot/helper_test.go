@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// build is the report of rows held in memory, with its plots.
+// build returns the report of rows in memory, with its plots.
 func build(m manifest.Manifest, rows ledger.Rows) model.Report {
 	b := newBuilder(m)
 	b.AddAll(rows)

@@ -25,7 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/text"
 )
 
-// crowd is a run of n candidates with long, alike and awkward names.
+// crowd returns a run of n candidates with long, similar and difficult names.
 func crowd(n int) model.Report {
 	var list []reporttest.Profile
 	for i := range n {
@@ -52,7 +52,7 @@ func TestPlotsForOneToEightCandidates(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, wellFormed(inline))
 			if n%4 != 0 {
-				continue // rasterising is the slow part
+				continue // rasterising is slow
 			}
 			var b bytes.Buffer
 			require.NoError(t, writePNG(&b, r, f))
@@ -67,7 +67,7 @@ func TestPlotsForOneToEightCandidates(t *testing.T) {
 	}
 }
 
-// frameIsBlank says that the outermost pixels have the background's colour.
+// frameIsBlank requires that the outermost pixels have the colour of the background.
 func frameIsBlank(img image.Image) bool {
 	b := img.Bounds()
 	same := func(x, y int) bool {
@@ -133,8 +133,8 @@ func TestPageColoursAreVariables(t *testing.T) {
 	}
 }
 
-// Colours of text reach the contrast WCAG 2 asks of small text, 4.5 to 1, on
-// the page's and the panel's ground, in light and in dark.
+// Colours of text have the contrast that WCAG 2 requires for small text, 4.5 to 1, on
+// the background of the page and of the panel, in light and dark mode.
 func TestContrast(t *testing.T) {
 	blocks := regexp.MustCompile(`(?s):root\{[^}]*\}`).FindAllString(styleSheet(t), 2)
 	for i, block := range blocks {
@@ -152,7 +152,7 @@ func TestContrast(t *testing.T) {
 			a, b := colour[pair[0]]+0.05, colour[pair[1]]+0.05
 			require.GreaterOrEqual(t, max(a, b)/min(a, b), 4.5, "palette %d: %v", i, pair)
 		}
-		// The strongest cell of a table, with its number on it.
+		// This is the strongest cell of a table, with its number on it.
 		cell := ""
 		for k := 0; k < 6; k += 2 {
 			bg, _ := strconv.ParseUint(hexes["--bg"][k:k+2], 16, 8)
@@ -165,7 +165,7 @@ func TestContrast(t *testing.T) {
 	require.Len(t, blocks, 2)
 }
 
-// luminance is the relative luminance of WCAG 2.
+// luminance returns the relative luminance of WCAG 2.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	if len(hex) == 3 {
@@ -186,7 +186,7 @@ func luminance(t *testing.T, hex string) float64 {
 	return sum
 }
 
-// Extreme values draw without hanging or leaving the canvas.
+// Extreme values neither hang the renderer nor leave the canvas.
 func TestPlotsOfExtremes(t *testing.T) {
 	for name, edit := range map[string]func(*ledger.Rows){
 		"nothing takes time": func(r *ledger.Rows) {
@@ -253,7 +253,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// styleSheet is the style of the page that plots are inlined in.
+// styleSheet returns the style of the page that contains the plots.
 func styleSheet(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "html", "page", "style.css"))

@@ -36,7 +36,7 @@ func TestStrategyTitles(t *testing.T) {
 	require.Empty(t, strategiesTitle((&model.Report{})))
 }
 
-// In a picture, names of other scripts are numbers, and a key says whose.
+// In a picture, names in other scripts are replaced by numbers, and a key lists them.
 func TestStrategiesInAPicture(t *testing.T) {
 	r := foreignStrategies()
 	f, _ := figureNamed(r, model.FigStrategies)
@@ -55,7 +55,7 @@ func manyStrategiesPlotted() (shown, more int) {
 	return len(list), more
 }
 
-// A strategy has one colour with every model, and no two marks are alike.
+// A strategy has the same colour with every model, and every mark is different.
 func TestMarksOfStrategies(t *testing.T) {
 	seen := map[string]bool{}
 	for agent := range 4 {

@@ -12,8 +12,8 @@ import (
 
 func TestWidths(t *testing.T) {
 	style := paper().style(paper().ink, 10, 0, 0)
-	// Advances of Liberation Sans, 2048 to the em: digits 1139, as in Arial; the rest
-	// is estimated.
+	// The advances are those of Liberation Sans, 2048 to the em: digits have 1139, as
+	// in Arial. The other advances are estimates.
 	for s, want := range map[string]float64{"": 0, "0": 1139. / 2048, "0000": 4 * 1139. / 2048, "候補": 2, "🚀": 1, "e\u0301": 1139. / 2048, "ก": 0.5} {
 		require.InDelta(t, 10*want, style.Width(s).Points(), 0.01, s)
 	}
@@ -24,8 +24,8 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// Elements have attributes and variables; text stays inert text at its place, as
-// wide as it was measured.
+// Elements have attributes and variables. Text is escaped, is at its place, and has its
+// measured width.
 func TestSVGElements(t *testing.T) {
 	p := page()
 	lines := strings.Split(p.svg(part{height: 50, paint: func(c draw.Canvas) {

@@ -22,9 +22,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/view"
 )
 
-// trendDemo is a report of the demo candidates with so many nights before it; from
-// night fall on the first solves less and is slower, from night 10 on the suite is
-// another, and on night 5 the second was changed.
+// trendDemo returns a report of the demo candidates with this number of nights before
+// it. From night fall on, the first candidate solves less and is slower; from night 10
+// on the suite is another one; on night 5 the second candidate was changed.
 func trendDemo(n, nights, fall int) model.Report {
 	m, rows := reporttest.Demo(reporttest.DemoProfiles()[:n], 60, 2)
 	m.Mode, m.SuiteDigest, m.Started = "live", "s2", time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC).Format(time.RFC3339)
@@ -112,32 +112,32 @@ func TestTrendFigure(t *testing.T) {
 func TestTrendInWords(t *testing.T) {
 	r := trendDemo(1, 30, 27)
 	f, _ := figureNamed(r, model.FigTrend)
-	require.Regexp(t, `^Share solved of north-mini fell from 99\.\d% to 9[0-4]\.?\d?% on 2026-11-18, and 1 more change$`, f.Title)
-	require.Regexp(t, `^Trend: 31 runs since 2026-10-22; share solved of north-mini fell from .* on 2026-11-18 \(alarm on 2026-11-\d\d, evidence [4-9]\.\d+, limit 4\.56\); median turn of north-mini rose from \d+ ms to \d+ ms on 2026-11-18`, f.Alt)
+	require.Regexp(t, `^Share solved of north-mini fell from 99\.\d% to 9[0-4]\.?\d?% on 18 Nov 2026, and 1 more change$`, f.Title)
+	require.Regexp(t, `^Trend: 31 runs since 22 Oct 2026; share solved of north-mini fell from .* on 18 Nov 2026 \(alarm on \d+ Nov 2026, evidence [4-9]\.\d+, limit 4\.56\); median turn of north-mini rose from \d+ ms to \d+ ms on 18 Nov 2026`, f.Alt)
 	require.Contains(t, f.Alt, "; mean cost of an episode of north-mini now $0.000")
 	printed := reporttest.Render(t, text.Markdown, r)
-	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on 2026-11-\d\d\)$`, printed)
+	require.Regexp(t, `(?m)^- Trend, worse: share solved of north-mini fell from .* \(alarm on \d+ Nov 2026\)$`, printed)
 	summary := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }, r)
 	require.Contains(t, summary, "\ntrend: worse: share solved of north-mini fell from")
 
-	// What changed long ago is no news.
+	// A change of long ago is not highlighted.
 	r = trendDemo(1, 30, 15)
 	require.NotEmpty(t, view.Shifts(&r))
 	require.NotContains(t, reporttest.Render(t, text.Markdown, r), "Trend,")
 
 	r = trendDemo(1, 12, 0)
 	f, _ = figureNamed(r, model.FigTrend)
-	require.Equal(t, "No change of trend in 13 runs since 2026-11-09", f.Title)
+	require.Equal(t, "No change of trend in 13 runs since 9 Nov 2026", f.Title)
 	require.Contains(t, f.Alt, "; no change found; ")
 
 	f, _ = figureNamed(trendDemo(1, 3, 0), model.FigTrend)
-	require.Equal(t, "4 runs since 2026-11-18 are too few to show a change of trend", f.Title)
+	require.Equal(t, "4 runs since 18 Nov 2026 are too few to show a change of trend", f.Title)
 
 	_, ok := figureNamed(build(reporttest.Demo(reporttest.DemoProfiles(), 3, 1)), model.FigTrend)
 	require.False(t, ok, "a replay has no trend")
 }
 
-// A hostile past: many changes, names that are no names, values off the scale.
+// The history is hostile: many changes, invalid names, and extreme values.
 func TestTrendOfHostileRuns(t *testing.T) {
 	m, rows := reporttest.TimedDemo(t)
 	payload := "strong</svg><script>alert(1)</script>\u202Eevil\x1b[2J"
@@ -169,7 +169,7 @@ func TestTrendOfHostileRuns(t *testing.T) {
 	svg := reporttest.Render(t, func(w io.Writer, r model.Report) error { return writeSVG(w, r, f) }, r)
 	require.NoError(t, wellFormed(svg))
 	for name, out := range map[string]string{"svg": svg, "title": f.Title, "alt": f.Alt, "markdown": reporttest.Render(t, text.Markdown, r), "html": reporttest.Render(t, func(w io.Writer, r model.Report) error { return html.Page(w, r, Inline) }, r)} {
-		if name != "title" && name != "alt" { // which renderers escape
+		if name != "title" && name != "alt" { // renderers escape these
 			reporttest.Lacks(t, out, "<script>alert")
 		}
 		require.Equal(t, -1, strings.IndexFunc(strings.NewReplacer("\n", "", "\t", "").Replace(out), reporttest.Hidden), name)
@@ -177,7 +177,7 @@ func TestTrendOfHostileRuns(t *testing.T) {
 	require.Less(t, len(f.Alt), 6000)
 }
 
-// More candidates than fit are left out, those without a change first.
+// Candidates beyond the limit are omitted, those without a change first.
 func TestTrendOfManyCandidates(t *testing.T) {
 	var list []reporttest.Profile
 	for i := range 12 {

@@ -21,9 +21,9 @@ func trendTitle(r *model.Report) string {
 	if len(list) == 0 {
 		runs, first := trendRuns(r)
 		if len(runs) < view.FewRuns {
-			return fmt.Sprintf("%d runs since %s are too few to show a change of trend", len(runs), first.Format(time.DateOnly))
+			return fmt.Sprintf("%d runs since %s are too few to show a change of trend", len(runs), words.Day(first))
 		}
-		return fmt.Sprintf("No change of trend in %d runs since %s", len(runs), first.Format(time.DateOnly))
+		return fmt.Sprintf("No change of trend in %d runs since %s", len(runs), words.Day(first))
 	}
 	title := words.UpperFirst(list[0].Text())
 	if more := len(list) - 1; more > 0 {
@@ -35,7 +35,7 @@ func trendTitle(r *model.Report) string {
 // trendAlt lists all changes in words, and where each series is now.
 func trendAlt(r *model.Report) string {
 	runs, first := trendRuns(r)
-	parts := []string{fmt.Sprintf("%s since %s", words.Plural(len(runs), "run"), first.Format(time.DateOnly))}
+	parts := []string{fmt.Sprintf("%s since %s", words.Plural(len(runs), "run"), words.Day(first))}
 	for _, c := range view.Shifts(r) {
 		parts = append(parts, fmt.Sprintf("%s (%s, evidence %s, limit %s)", c.Text(), c.Alarm(), words.Trimmed(c.Evidence, 2), words.Trimmed(c.Limit, 2)))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// suiteOf is 60 tasks of 8 paired differences, as a report holds per metric and
-// candidate; unit 1 makes them whole.
+// suiteOf returns 60 tasks of 8 paired differences, as a report has them for each
+// metric and candidate. With unit 1 the differences are whole numbers.
 func suiteOf(unit float64) []stat.Observation {
 	rng := rand.New(rand.NewPCG(21, 22))
 	var list []stat.Observation
@@ -21,8 +21,8 @@ func suiteOf(unit float64) []stat.Observation {
 	return list
 }
 
-// Floor: sorting 480 observations by name, then 60 passes over sums up to half
-// of what is at stake; it allocates the sorted copy and four short slices.
+// Floor: sort 480 observations by name, then 60 passes over the sums up to half of the
+// total. It allocates the sorted copy and four short slices.
 func BenchmarkPairedPermutationWhole(b *testing.B) {
 	list := suiteOf(1)
 	b.ReportAllocs()
@@ -31,7 +31,7 @@ func BenchmarkPairedPermutationWhole(b *testing.B) {
 	}
 }
 
-// Floor: 9,999 draws of 60 signs, an addition each.
+// Floor: 9,999 draws of 60 signs, one addition for each sign.
 func BenchmarkPairedPermutationRandom(b *testing.B) {
 	list := suiteOf(0.37)
 	b.ReportAllocs()
@@ -61,7 +61,7 @@ func BenchmarkClopperPearson(b *testing.B) {
 	}
 }
 
-// Floor: the walk from the mode to where weights vanish, twice; no allocation.
+// Floor: walk twice from the mode to the counts whose weight is 0. No allocation.
 func BenchmarkMcNemar(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -69,7 +69,7 @@ func BenchmarkMcNemar(b *testing.B) {
 	}
 }
 
-// Floor: the shorter tail in big integers and one reduced fraction.
+// Floor: the sum of the shorter tail in big integers, and one reduced fraction.
 func BenchmarkClassify(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -77,7 +77,7 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// Floor: sorting; it allocates the order and the answer.
+// Floor: sort. It allocates the order and the result.
 func BenchmarkBenjaminiHochberg(b *testing.B) {
 	rng := rand.New(rand.NewPCG(27, 28))
 	p := make([]float64, 200)
@@ -90,7 +90,7 @@ func BenchmarkBenjaminiHochberg(b *testing.B) {
 	}
 }
 
-// Floor: sorting 480 values and a mean by cluster; it allocates both copies.
+// Floor: sort 480 values and take a mean for each cluster. It allocates both copies.
 func BenchmarkQuantileInterval(b *testing.B) {
 	list := suiteOf(0.37)
 	b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// enumerate tries every choice of one value of each task.
+// enumerate tries every choice of one value from each task.
 func enumerate(tasks [][]float64) (low, high float64) {
 	observed, all := 0.0, 0.0
 	for _, values := range tasks {
@@ -42,7 +42,7 @@ func TestBlockPermutationAgainstEnumeration(t *testing.T) {
 	for range 200 {
 		tasks := make([][]float64, 1+rng.IntN(6))
 		for i := range tasks {
-			offset := rng.Float64() // what all values of a task have in common says nothing
+			offset := rng.Float64() // an offset that all values of a task share has no effect
 			for range 2 + rng.IntN(3) {
 				tasks[i] = append(tasks[i], offset+float64(rng.IntN(4)))
 			}
@@ -72,7 +72,8 @@ func TestBlockPermutationDrawn(t *testing.T) {
 		again, _ := stat.BlockPermutation(tasks)
 		require.Equal(t, got, again)
 	}
-	// Far out the p-value is a bound above 4^-30, and below what draws can give.
+	// For extreme data the p-value is a bound: above 4^-30, and below what draws can
+	// give.
 	tasks := make([][]float64, 30)
 	for i := range tasks {
 		tasks[i] = []float64{-2 + 0.001*rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}
@@ -83,7 +84,7 @@ func TestBlockPermutationDrawn(t *testing.T) {
 	require.Equal(t, 1.0, got.High)
 }
 
-// With one other run it is the paired test.
+// With one other run, it is the paired test.
 func TestBlockPermutationOfTwoIsPaired(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 100 {
@@ -112,8 +113,9 @@ func TestBlockPermutationRefuses(t *testing.T) {
 	require.Equal(t, stat.Blocks{Low: 1, High: 1, Exact: true}, got)
 }
 
-// Weighted Holm against the closed test of which it is the shortcut: a hypothesis is
-// rejected where every set that it is part of has a member with p ≤ α·weight/weights.
+// Weighted Holm is compared with the closed test, of which it is the shortcut: a
+// hypothesis is rejected if every set that contains it has a member with p ≤
+// α·weight/weights.
 func TestWeightedHolmIsClosed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 300 {

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// For pass and fail the bound is the exact binomial one, which is computed in
-// another way altogether.
+// For pass and fail the bound is the exact binomial one, which is computed by another
+// method.
 func TestLowerBoundOfPassesIsClopperPearson(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 10, 60, 300} {
 		for _, k := range []int{0, 1, 2, n / 2, n - 1, n} {
@@ -36,7 +36,7 @@ func TestLowerBoundOfPassesIsClopperPearson(t *testing.T) {
 	}
 }
 
-// Against its definition, drawn at random.
+// The bound is compared with its definition, which is drawn at random.
 func TestLowerBoundIsTheQuantileOfWeightedRatios(t *testing.T) {
 	clusters := []stat.Cluster{{Num: 3, Den: 4}, {Num: -2, Den: 4}, {Num: 1, Den: 8}, {Num: 0, Den: 2}, {Num: 5, Den: 6}, {Num: 0.5, Den: 1}}
 	const least, alpha, draws = -1, 0.05, 400_000
@@ -44,7 +44,7 @@ func TestLowerBoundIsTheQuantileOfWeightedRatios(t *testing.T) {
 	require.True(t, ok)
 	rng, below := rand.New(rand.NewPCG(21, 1)), 0
 	for range draws {
-		w := rng.ExpFloat64() * 25 / 6 // the unseen one: of mean size
+		w := rng.ExpFloat64() * 25 / 6 // the unseen cluster has the mean size
 		num, den := least*w, w
 		for _, c := range clusters {
 			w := rng.ExpFloat64()
@@ -101,8 +101,8 @@ func TestLowerBound(t *testing.T) {
 	}
 }
 
-// Where a twentieth of the tasks break and the others do not change, the t bound
-// rules that loss out three times as often as it may.
+// If a twentieth of the tasks break and the others do not change, the t bound rules out
+// that loss three times as often as allowed.
 func TestSimulationLowerBoundOfRareLosses(t *testing.T) {
 	suites, _ := size()
 	for _, tasks := range []int{20, 60, 150} {

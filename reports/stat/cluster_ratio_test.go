@@ -9,7 +9,7 @@ import (
 )
 
 func TestClusterRatio(t *testing.T) {
-	// With counts below it is the mean of the observations.
+	// If the denominators are counts, the ratio is the mean of the observations.
 	obs := []stat.Observation{{Cluster: "a", Value: 3}, {Cluster: "a", Value: 5}, {Cluster: "b", Value: 4}, {Cluster: "c", Value: 9}, {Cluster: "c", Value: 1}, {Cluster: "c", Value: 2}}
 	want, ok := stat.ClusterMean(obs)
 	require.True(t, ok)

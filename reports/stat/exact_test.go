@@ -11,12 +11,12 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// choose is C(n, k) as a rational.
+// choose returns C(n, k) as a rational.
 func choose(n, k int) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(k)))
 }
 
-// binomial is the probability of each count of n, as rationals.
+// binomial returns the probability of each count from 0 to n, as rationals.
 func binomial(n int, p *big.Rat) []*big.Rat {
 	list := make([]*big.Rat, n+1)
 	for k := range list {
@@ -32,7 +32,7 @@ func binomial(n int, p *big.Rat) []*big.Rat {
 	return list
 }
 
-// notAbove adds up the probabilities that are not above the i-th.
+// notAbove adds up the probabilities that are at most the i-th.
 func notAbove(list []*big.Rat, i int) float64 {
 	sum := new(big.Rat)
 	for _, p := range list {
@@ -70,8 +70,8 @@ func TestClopperPearsonPublished(t *testing.T) {
 	}
 }
 
-// The definition: at the low end, k or more has probability (1−confidence)/2; at
-// the high end, k or fewer. Checked with exact rationals at the rounded ends.
+// By the definition, k or more has probability (1−confidence)/2 at the low end, and k
+// or fewer has it at the high end. Exact rationals check this at the rounded ends.
 func TestClopperPearsonAgainstDefinition(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 19} {
 		for k := 0; k <= n; k++ {
@@ -139,8 +139,9 @@ func TestBinomialTest(t *testing.T) {
 	}
 }
 
-// Half of a million and one beside it: the sum of a long walk stays exact. The
-// middle has probability ≈ 1/√(πn/2), by Stirling to 1e-7 of itself.
+// The counts are half of a million, and the one next to it. The sum over many terms
+// stays exact: the probability of the middle is ≈ 1/√(πn/2), which by Stirling is
+// correct to a relative error of 1e-7.
 func TestBinomialTestLong(t *testing.T) {
 	const n = 1_000_000
 	p, _ := stat.BinomialTest(n/2, n, 0.5)
@@ -148,7 +149,7 @@ func TestBinomialTestLong(t *testing.T) {
 	p, _ = stat.BinomialTest(n/2+1, n, 0.5)
 	require.InDelta(t, 1-1/math.Sqrt(math.Pi*n/2), p, 1e-9)
 	p, _ = stat.BinomialTest(n, n, 0.5)
-	require.Zero(t, p, "2^-999999 is below what a float holds")
+	require.Zero(t, p, "2^-999999 is below the smallest float")
 }
 
 func TestMcNemar(t *testing.T) {

@@ -1,4 +1,4 @@
 package stat
 
-// BinomialTest is binomialTest, for the tests of its tables.
+// BinomialTest exports binomialTest to the tests of its tables.
 var BinomialTest = binomialTest

@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// everySign is the share of all sign patterns of values whose |sum| reaches that
-// of the values themselves, by counting them one by one.
+// everySign returns the share of all sign patterns of values whose |sum| is at least
+// that of the values themselves. It counts the patterns one by one.
 func everySign(values []float64) float64 {
 	far, seen := 0, 0.0
 	for _, v := range values {
@@ -35,8 +35,8 @@ func everySign(values []float64) float64 {
 	return float64(far) / float64(int(1)<<len(values))
 }
 
-// Darwin's fifteen pairs of plants, eighths of an inch: Fisher (1935), section 21,
-// found 863 of the 2^15 sums at least as far to one side.
+// The data are Darwin's fifteen pairs of plants, in eighths of an inch. Fisher (1935),
+// section 21, found that 863 of the 2^15 sums are at least as far to one side.
 func TestPairedPermutationDarwin(t *testing.T) {
 	var list []stat.Observation
 	for i, d := range []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48} {
@@ -46,7 +46,7 @@ func TestPairedPermutationDarwin(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, stat.Permutation{P: 2 * 863.0 / 32768, Clusters: 15, Exact: true}, p)
 	for i := range list {
-		list[i].Value /= 8 // inches are not whole: the same count by enumeration
+		list[i].Value /= 8 // inches are not whole numbers; enumeration gives the same count
 	}
 	q, _ := stat.PairedPermutation(list)
 	require.Equal(t, p, q)
@@ -77,8 +77,8 @@ func TestPairedPermutationAgainstEnumeration(t *testing.T) {
 	})
 }
 
-// The random version, on values that are not whole, against the exact one on the
-// same values made whole: four standard errors of 9,999 draws.
+// The random version gets values that are not whole numbers, the exact version the same
+// values as whole numbers. They differ by at most four standard errors of 9,999 draws.
 func TestPairedPermutationRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, shift := range []int{0, 1, 2, 3} {
@@ -100,8 +100,8 @@ func TestPairedPermutationRandom(t *testing.T) {
 	}
 }
 
-// Where all differences are equal, the bound of P is the exact p-value; and the seed
-// is the same whatever the order, although sums of 0.1, 0.2 and 0.3 are not.
+// If all differences are equal, the bound of P is the exact p-value. The seed does not
+// depend on the order of the values, although a sum of 0.1, 0.2 and 0.3 does.
 func TestPairedPermutationRandomEdges(t *testing.T) {
 	var list []stat.Observation
 	for i := range 40 {
@@ -122,8 +122,8 @@ func TestPairedPermutationRandomEdges(t *testing.T) {
 	require.Equal(t, p, q)
 }
 
-// Below 1/10,000 a drawn P is a bound: above the exact p-value of the same values made
-// whole, and near enough to it to be significant among 10,000 tests.
+// Below 1/10,000 a drawn P is a bound. It is above the exact p-value of the same values
+// as whole numbers, and close enough to it to be significant among 10,000 tests.
 func TestPairedPermutationBound(t *testing.T) {
 	rng, bounds := rand.New(rand.NewPCG(6, 6)), 0
 	for range 60 {

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// A ledger may hold anything. Whatever the numbers, nothing panics, an answer is
-// an answer (ok says so, and no p-value is outside [0, 1]), and it comes soon.
+// A ledger can contain any number. For every input, nothing panics, results are valid
+// (ok reports that, and each p-value is in [0, 1]), and the functions return quickly.
 func TestHostileNumbers(t *testing.T) {
 	odd := rapid.SampledFrom([]float64{0, 1, -1, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e-300, 1e15, 1e300})
 	count := rapid.OneOf(rapid.IntRange(-3, 12), rapid.SampledFrom([]int{math.MinInt, math.MaxInt32, 100_000}))

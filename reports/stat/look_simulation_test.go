@@ -16,7 +16,8 @@ import (
 // sequentialTasks and sequentialTrials are the size of the simulated runs.
 const sequentialTasks, sequentialTrials = 100, 5
 
-// growth is a simulated run trial by trial: passes of each task so far.
+// growth is a simulated run that grows by one trial of each task at a time. It counts
+// the passes of each task so far.
 type growth struct {
 	rng    *rand.Rand
 	share  []float64 // of each task
@@ -37,8 +38,8 @@ func newGrowth(rng *rand.Rand, share []float64) *growth {
 	return &growth{rng: rng, share: share, passed: make([]float64, len(share))}
 }
 
-// acceptance judges the share of passes by a threshold of 80% with an interval of this
-// confidence.
+// acceptance compares the share of passes with a threshold of 80%, by an interval of
+// this confidence.
 func (g *growth) acceptance(confidence float64) stat.Verdict {
 	list := make([]stat.Cluster, len(g.passed))
 	for i, n := range g.passed {
@@ -54,8 +55,9 @@ func (g *growth) acceptance(confidence float64) stat.Verdict {
 	return stat.Inconclusive
 }
 
-// regression judges the paired difference to a baseline: a fail is a significant loss, a
-// pass rules out a loss of 5 points, and no regression has 80% power to see 10 points.
+// regression judges the paired difference to a baseline. It returns fail for a
+// significant loss, pass if a loss of 5 points is ruled out, and no regression if the
+// power to detect a loss of 10 points is 80%.
 func (g *growth) regression(baseline []float64, level float64) stat.Verdict {
 	list := make([]stat.Observation, len(g.passed))
 	for i, n := range g.passed {
@@ -74,7 +76,7 @@ func (g *growth) regression(baseline []float64, level float64) stat.Verdict {
 	return stat.Inconclusive
 }
 
-// tally counts the verdicts of many runs and the rounds they took.
+// tally counts the verdicts of many runs and the rounds that they took.
 type tally struct{ pass, fail, none, rounds float64 }
 
 func (c *tally) add(v stat.Verdict, rounds, runs int) {
@@ -91,17 +93,17 @@ func (c *tally) add(v stat.Verdict, rounds, runs int) {
 
 func (c tally) saved() float64 { return 1 - c.rounds/sequentialTrials }
 
-// setting is what is true of the simulated agent.
+// setting describes the simulated agent.
 type setting struct {
 	name, test string
 	icc        int // of evidence.Mechanisms
-	// share is the true share of passes; of a comparison, of the baseline, and then
-	// broken and fixed are the shares of tasks that never and always pass in the new run.
+	// share is the true share of passes, in a comparison that of the baseline. broken
+	// and fixed are the shares of tasks that never and always pass in the new run.
 	share, broken, fixed float64
 }
 
-// simulate runs one setting: in rounds with corrected levels, in rounds with the level
-// of one look at each, and at once.
+// simulate runs one setting in three ways: in rounds with corrected levels, in rounds
+// with the level of a single look, and all trials at once.
 func (s setting) simulate(rng *rand.Rand, runs int) (corrected, naive, fixed tally) {
 	draw := evidence.Mechanisms()[s.icc].Draw
 	rounds := equalRounds(sequentialTrials)
@@ -154,10 +156,10 @@ func (s setting) simulate(rng *rand.Rand, runs int) (corrected, naive, fixed tal
 	return corrected, naive, fixed
 }
 
-// A run in rounds errs as rarely as promised over all of its looks and saves at least
-// 30% of the episodes where an agent is unchanged, clearly worse or clearly better.
-// Rounds that are judged with the level of one look err more often than that.
-// With CUPEL_EVIDENCE the rows are those of docs/sequential.md.
+// Over all of its looks, a run in rounds errs at most as often as promised. It saves at
+// least 30% of the episodes if an agent is unchanged, clearly worse or clearly better.
+// Rounds that use the level of a single look err more often than that. With
+// CUPEL_EVIDENCE the rows must be those of docs/sequential.md.
 func TestSequentialSimulation(t *testing.T) {
 	runs := 60
 	if testkit.Evidence() {
@@ -175,7 +177,7 @@ func TestSequentialSimulation(t *testing.T) {
 		for _, s := range []struct {
 			setting
 			of    func(tally) float64
-			most  float64 // of errors; 0 where the rate is none
+			most  float64 // of errors; 0 if the rate is not one of errors
 			saves bool
 		}{
 			{setting{"acceptance: false passes at the threshold of 80%", "acceptance", icc, 0.8, 0, 0}, pass, 0.035, false},

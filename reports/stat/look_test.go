@@ -13,9 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// The boundaries of Lan and DeMets with the function of O'Brien–Fleming type, as the
-// program of D. M. Reboussin et al., Controlled Clinical Trials 21 (2000) 190–207, and
-// its successors print them.
+// These are the boundaries of Lan and DeMets with the spending function of
+// O'Brien–Fleming type. The program of D. M. Reboussin et al., Controlled Clinical
+// Trials 21 (2000) 190–207, and its successors print the same values.
 func TestLookPublishedBoundaries(t *testing.T) {
 	for _, c := range []struct {
 		alpha float64
@@ -75,7 +75,7 @@ func levelsOf(rounds []int, alpha float64) []float64 {
 	return levels
 }
 
-// Random walks are the second way to the levels: they cross by each look with the
+// Random walks compute the levels by a second method: they cross by each look with the
 // probability that is spent by then.
 func TestLookSpendsByRandomWalks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 5))
@@ -92,8 +92,8 @@ func TestLookSpendsByRandomWalks(t *testing.T) {
 	}
 }
 
-// Where trials of a task resemble each other, all looks together err less often than
-// promised; looks without correction err far more often than that.
+// If trials of a task are correlated, all looks together err less often than promised.
+// Looks without correction err far more often than that.
 func TestLookSimulationResemblingTrials(t *testing.T) {
 	paths := 100_000
 	if testkit.Evidence() {
@@ -127,7 +127,7 @@ func drawLook(t *rapid.T) stat.Look {
 	return l
 }
 
-// A repeated p-value is the inverse of the level, lies in [0, 1], is never below the
+// A repeated p-value is the inverse of the level, is in [0, 1], is never below the
 // plain one and rises with it.
 func TestLookRepeatedP(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,7 +142,7 @@ func TestLookRepeatedP(t *testing.T) {
 		level := l.Level(p)
 		require.True(t, level >= 0 && level <= p, "level %v of %v", level, p)
 		require.LessOrEqual(t, l.Level(min(p, q)), l.Level(max(p, q)))
-		if level > 0 && p > 1e-100 { // further out the sum over paths is coarse, and no p of data is as small
+		if level > 0 && p > 1e-100 { // below that the sum over paths is coarse; no p-value of real data is that small
 			require.InEpsilon(t, p, l.P(level), 1e-4)
 		}
 	})

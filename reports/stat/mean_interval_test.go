@@ -20,7 +20,7 @@ func equalTasks(n int, value float64) []stat.Cluster {
 
 func TestMeanInterval(t *testing.T) {
 	within := stat.Interval{Low: 0, High: 15}
-	// Equal tasks, by the formula of the doc comment.
+	// All tasks are equal: the ends follow from the formula of the doc comment.
 	for _, n := range []int{1, 5, 21, 300} {
 		iv, ok := stat.MeanInterval(equalTasks(n, 3), within, 0.95)
 		require.True(t, ok)
@@ -28,7 +28,8 @@ func TestMeanInterval(t *testing.T) {
 		require.InDelta(t, 3*root, iv.Low, 1e-9)
 		require.InDelta(t, 3+12*(1-root), iv.High, 1e-9)
 	}
-	// Both ends are those of LowerBound, the upper one of what is short of the limit.
+	// Both ends are those of LowerBound. The upper one is the limit minus the bound of
+	// the distances to the limit.
 	list := []stat.Cluster{{Num: 2, Den: 1}, {Num: 9, Den: 2}, {Num: 3, Den: 1}, {Num: 14, Den: 1}, {Num: 6, Den: 3}}
 	short := make([]stat.Cluster, len(list))
 	for i, c := range list {
@@ -40,7 +41,7 @@ func TestMeanInterval(t *testing.T) {
 	high, _ := stat.LowerBound(short, 0, 1, 0.025)
 	require.InDelta(t, low, iv.Low, 1e-9)
 	require.InDelta(t, 15-high, iv.High, 1e-9)
-	// A cost without a solved episode counts, and widens the interval upwards.
+	// A cost of an unsolved episode counts, and widens the interval upwards.
 	free, ok := stat.MeanInterval(list[:4], within, 0.95)
 	require.True(t, ok)
 	paid, ok := stat.MeanInterval(append(list[:4:4], stat.Cluster{Num: 5}), within, 0.95)
@@ -70,8 +71,8 @@ func TestMeanInterval(t *testing.T) {
 	}
 }
 
-// The number of clusters is the one from which the interval of as many copies is clear of
-// the threshold.
+// MeanClusters returns the smallest number of copies of a cluster whose interval
+// excludes the threshold.
 func TestMeanClusters(t *testing.T) {
 	within := stat.Interval{Low: 0, High: 15}
 	for value, want := range map[float64]int{1: 11, 2: 15, 3: 21, 4: 39, 9: 7} {
@@ -100,8 +101,8 @@ func TestMeanClusters(t *testing.T) {
 	require.False(t, ok, "at the threshold")
 }
 
-// The interval holds the mean and lies within the limits, whatever the clusters; more of
-// the same narrow it.
+// For any clusters, the interval contains the mean and is within the limits. More
+// copies of the same clusters narrow it.
 func TestMeanIntervalIsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []stat.Cluster

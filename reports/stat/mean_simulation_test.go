@@ -13,24 +13,24 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// tInterval is the t interval around the mean of tasks, by which cupel judged means
-// before, with nothing decided by fewer than five equal tasks. It is kept to be compared
-// with.
+// tInterval is the t interval of the mean over tasks, by which cupel judged means
+// before; fewer than five equal tasks decide nothing. It is kept for comparison.
 func tInterval(clusters []stat.Cluster) (iv stat.Interval, ok bool) {
 	m, _ := stat.ClusterRatio(clusters)
 	iv, ok = m.Interval(0.95)
 	return iv, ok && (m.SE > 0 || m.Clusters >= 5)
 }
 
-// population draws the mean steps of a task; the mean over all tasks there could be is 5.
+// population draws the mean steps of a task. The mean over all possible tasks is 5.
 type population struct {
 	name   string
-	within bool // no task takes more than 15 steps, as MeanInterval is told
+	within bool // no task takes more than 15 steps, as the limit of MeanInterval says
 	draw   func(rng *rand.Rand) float64
 }
 
 func populations() []population {
-	// few tasks take times as long as the others, which are all equal.
+	// A share few of the tasks takes times as many steps as the others, which are all
+	// equal.
 	skewed := func(few, times float64) population {
 		usual := 5 / (1 + few*(times-1))
 		return population{fmt.Sprintf("%.0f%% take %.0f times the steps", 100*few, times), usual*times <= 15, func(rng *rand.Rand) float64 {
@@ -48,11 +48,12 @@ func populations() []population {
 	}
 }
 
-// The interval of a mean holds the true mean at least 94 times in a hundred, and lies
-// wholly below a threshold that the true mean just equals 3.5 times at most, where no task
-// takes more than it was told. The t interval does not where most tasks are equal and few
-// take longer, and is beside it; so is what becomes of both where a task may take more.
-// With CUPEL_EVIDENCE the rows must be those of docs/evidence.md.
+// The interval of a mean contains the true mean in at least 94% of runs. It is wholly
+// below a threshold that the true mean equals in at most 3.5% of runs, provided that no
+// task takes more than the given limit. The t interval fails this if most tasks are
+// equal and few take longer; its figures are listed for comparison, as are those of
+// both intervals if a task can exceed the limit. With CUPEL_EVIDENCE the rows must be
+// those of docs/evidence.md.
 func TestSimulationMeans(t *testing.T) {
 	runs, _ := size()
 	evidence := runs > 1000
@@ -103,7 +104,7 @@ func hit(is bool) int {
 	return 0
 }
 
-// measured is a simulated rate with its own 99 % interval, in percent.
+// measured formats a simulated rate with its 99% interval, in percent.
 func measured(hits, n int) string {
 	iv, _ := stat.ClopperPearson(hits, n, 0.99)
 	return fmt.Sprintf("%.1f (%.1f–%.1f)", 100*float64(hits)/float64(n), 100*iv.Low, 100*iv.High)

@@ -10,7 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Every subset of k trials, counted; and the definition by binomial coefficients.
+// Both are checked against a count over every subset of k trials, and the definition by
+// binomial coefficients.
 func TestPassAgainstSubsets(t *testing.T) {
 	for n := 1; n <= 11; n++ {
 		for passed := 0; passed <= n; passed++ {
@@ -44,8 +45,8 @@ func TestPassAgainstSubsets(t *testing.T) {
 	}
 }
 
-// Unbiased: with true share p, the estimates average p^k and 1 − (1−p)^k over the
-// binomial distribution of passes.
+// The estimates are unbiased: with true share p, they average p^k and 1 − (1−p)^k over
+// the binomial distribution of passes.
 func TestPassUnbiased(t *testing.T) {
 	const n, p = 12, 0.3
 	for k := 1; k <= n; k++ {
@@ -74,8 +75,9 @@ func TestPassRefuses(t *testing.T) {
 	}
 }
 
-// By hand, k = 2: tasks 4/4, 2/4, 0/4 and one of a single trial, left out. At
-// least one of two: 1, 1 − 1/6, 0; both: 1, 1/6, 0. Each task weighs the same.
+// By hand, k = 2: the tasks have 4/4, 2/4 and 0/4 passes, and one of a single trial is
+// excluded. At least one of two passes with 1, 1 − 1/6 and 0, both with 1, 1/6 and 0.
+// All tasks have the same weight.
 func TestPassesOfTasks(t *testing.T) {
 	tasks := []stat.Trials{{Passed: 4, N: 4}, {Passed: 2, N: 4}, {Passed: 0, N: 4}, {Passed: 1, N: 1}}
 	for _, c := range []struct {

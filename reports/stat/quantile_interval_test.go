@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// ladder is the values 1…n, each a cluster of its own.
+// ladder returns the values 1…n, each in a separate cluster.
 func ladder(n int) (list []stat.Observation) {
 	for i := range n {
 		list = append(list, stat.Observation{Cluster: strconv.Itoa(i), Value: float64(i + 1)})
@@ -18,9 +18,9 @@ func ladder(n int) (list []stat.Observation) {
 	return list
 }
 
-// Of n values, n odd, (n+1)/2 are not above the middle one; with p' that share, its
-// standard error is √(p'(1−p')/(n−1)), which gives the effective size. The ranks
-// then are found by counting up, the incomplete beta function as a sum of steps.
+// For odd n, (n+1)/2 of n values are at most the middle one. With p' that share, its
+// standard error is √(p'(1−p')/(n−1)), which gives the effective size. Counting up then
+// finds the ranks, with the incomplete beta function as a sum of terms.
 func TestQuantileIntervalByCounting(t *testing.T) {
 	for _, n := range []int{15, 27, 41, 61, 83, 101} {
 		iv, ok := stat.QuantileInterval(ladder(n), 0.5, 0.95)
@@ -28,7 +28,7 @@ func TestQuantileIntervalByCounting(t *testing.T) {
 		share := float64(n+1) / 2 / float64(n)
 		ratio := 1.959963984540054 / stat.TQuantile(0.975, float64(n-1))
 		size := min(0.25/(share*(1-share)/float64(n-1)), float64(n)) * ratio * ratio
-		atMost := func(r float64) float64 { // of size fair coins, r or fewer heads
+		atMost := func(r float64) float64 { // the probability of at most r heads of size fair coins
 			const steps = 10_000
 			part, all := 0.0, 0.0
 			for i := range steps {
@@ -71,7 +71,8 @@ func TestQuantileInterval(t *testing.T) {
 			require.Equal(t, c.ok, ok)
 		})
 	}
-	// Eight trials that repeat one another add nothing; eight that vary freely do.
+	// Eight trials that repeat one another add no information; eight independent ones
+	// do.
 	single, _ := stat.QuantileInterval(ladder(100), 0.9, 0.95)
 	var repeated []stat.Observation
 	for range 8 {
@@ -82,7 +83,7 @@ func TestQuantileInterval(t *testing.T) {
 	require.InDelta(t, single.Low, again.Low, 1)
 	require.InDelta(t, single.High, again.High, 1)
 	for i := range repeated {
-		repeated[i].Cluster = strconv.Itoa(i * 37 % 100) // by now a task has values from everywhere
+		repeated[i].Cluster = strconv.Itoa(i * 37 % 100) // now each task has values from the whole range
 		repeated[i].Value = float64(i*61%800) / 8
 	}
 	free, ok := stat.QuantileInterval(repeated, 0.9, 0.95)

@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// differences draws paired differences by task, at random and in the shapes that
-// rounding, ties and symmetry make difficult.
+// differences draws paired differences by task, at random and in the patterns in which
+// rounding, ties and symmetry cause errors.
 func differences(t *rapid.T) []float64 {
 	n := rapid.SampledFrom([]int{1, 2, 3, 19, 20, 21, 64, 77, 98, 120, 300, 1001, 10_000}).Draw(t, "n")
 	values := make([]float64, n)
@@ -30,10 +30,10 @@ func differences(t *rapid.T) []float64 {
 		fill(func(int) float64 { return unit })
 	case "one":
 		values[n/2] = unit
-	case "even": // as many broken as fixed, the rest unchanged
+	case "even": // the same number broken and fixed, the rest unchanged
 		zeros := rapid.IntRange(0, n).Draw(t, "zeros")
 		fill(func(i int) float64 { return unit * float64(i%2*2-1) * min(1, float64(i/(zeros+1))) })
-	case "odd": // one more of the ones than of the others
+	case "odd": // one more of one sign than of the other
 		fill(func(i int) float64 { return unit * float64(1-i%2*2) })
 		if n%2 == 0 {
 			values[0] = 0
@@ -49,8 +49,8 @@ func differences(t *rapid.T) []float64 {
 	return values
 }
 
-// Every p-value lies in [0, 1], to the bit, so that no adjustment can refuse one; every
-// interval is in order; what holds a NaN is refused.
+// Every p-value is in [0, 1] without rounding error, because adjustments refuse others.
+// Every interval is in order, and input with a NaN is refused.
 func TestPValuesAreProbabilities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := differences(t)
@@ -73,7 +73,7 @@ func TestPValuesAreProbabilities(t *testing.T) {
 		flips, ok := stat.PairedPermutation(list)
 		require.True(t, ok && flips.P > 0)
 		p("permutation", flips.P, ok)
-		runs := make([][]float64, len(values)) // the new run, and two alike or in a circle
+		runs := make([][]float64, len(values)) // the new run, zeros, and its values rotated by one
 		for i, v := range values {
 			runs[i] = []float64{v, 0, values[(i+1)%len(values)]}
 		}
@@ -142,8 +142,8 @@ func TestPValuesAreProbabilities(t *testing.T) {
 	})
 }
 
-// Splits as even as can be, in a suite of any size: the two tails are all there is, and
-// their probabilities must not add up to more than 1.
+// The splits are as even as possible, in suites of any size. The two tails then contain
+// all the probability, and must not add up to more than 1.
 func TestEvenSplits(t *testing.T) {
 	for n := 1; n <= 1500; n += 1 + n/50 {
 		list := make([]stat.Observation, n)

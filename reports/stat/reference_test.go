@@ -10,14 +10,14 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// The values of these tests were computed with other software, by
+// The expected values of these tests were computed with other software, by
 //
 //	python3 testdata/reference.py
 //
-// with scipy 1.10.1 and statsmodels 0.13.5, except Gaffke's bound and Woodruff's ranks,
-// which that script works out in 60 digits and by trying every rank.
+// with scipy 1.10.1 and statsmodels 0.13.5. Gaffke's bound and Woodruff's ranks are
+// exceptions: that script computes them itself, in 60 digits and by trying every rank.
 
-// statsmodels' multipletests, of 25 p-values.
+// The reference is statsmodels' multipletests, for 25 p-values.
 func TestAdjustAgainstStatsmodels(t *testing.T) {
 	p := []float64{0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251, 0.269, 0.275, 0.34, 0.341, 0.384, 0.569, 0.594, 0.696, 0.762, 0.94, 0.942, 0.975, 0.986}
 	holm, err := multiple.Holm(p)
@@ -31,7 +31,7 @@ func TestAdjustAgainstStatsmodels(t *testing.T) {
 	}, bh, 1e-11)
 }
 
-// statsmodels' mcnemar(exact=True), two-sided.
+// The reference is statsmodels' mcnemar(exact=True), two-sided.
 func TestMcNemarAgainstStatsmodels(t *testing.T) {
 	for c, want := range map[[2]int]float64{{0, 6}: 0.03125, {3, 12}: 0.03515625, {39, 38}: 1, {120, 161}: 0.0168692963401} {
 		p, ok := stat.McNemar(c[0], c[1])
@@ -40,7 +40,7 @@ func TestMcNemarAgainstStatsmodels(t *testing.T) {
 	}
 }
 
-// statsmodels' OLS on a constant with cov_type="cluster".
+// The reference is statsmodels' OLS on a constant with cov_type="cluster".
 func TestClusterMeanAgainstStatsmodels(t *testing.T) {
 	values := []float64{1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0.5, 2.5}
 	var list []stat.Observation
@@ -59,7 +59,8 @@ func TestClusterMeanAgainstStatsmodels(t *testing.T) {
 	}
 }
 
-// scipy's permutation_test of paired samples, all 2^12 patterns of signs.
+// The reference is scipy's permutation_test of paired samples, over all 2^12 sign
+// patterns.
 func TestPairedPermutationAgainstScipy(t *testing.T) {
 	var list []stat.Observation
 	for i, v := range []float64{12, -3, 7, 0.5, 4, -1.25, 9, 2, -6, 3.5, 1, 8} {
@@ -70,8 +71,9 @@ func TestPairedPermutationAgainstScipy(t *testing.T) {
 	require.InDelta(t, 0.07177734375, p.P, 1e-15)
 }
 
-// Gaffke's bound by the distribution of a sum of weighted exponentials, in partial
-// fractions of 60 digits; the saddlepoint must be within 1 % of the distance.
+// The reference for Gaffke's bound is the distribution of a sum of weighted
+// exponentials, in partial fractions of 60 digits. The saddlepoint must agree within 1%
+// of the distance.
 func TestLowerBoundAgainstPartialFractions(t *testing.T) {
 	var list []stat.Cluster
 	sum := 0.0
@@ -92,8 +94,8 @@ func TestLowerBoundAgainstPartialFractions(t *testing.T) {
 	require.Equal(t, bound, iv.Low)
 }
 
-// Woodruff's interval of 90 skewed values of 30 clusters, the error of the share below
-// the quantile by statsmodels.
+// The reference for Woodruff's interval has 90 skewed values in 30 clusters;
+// statsmodels gives the error of the share below the quantile.
 func TestQuantileIntervalAgainstStatsmodels(t *testing.T) {
 	values := []float64{
 		3.4028, 1.5532, 0.4695, 1.0012, 0.1733, 2.7724, 0.9754, 1.5356, 3.0216, 1.4037, 0.1834, 1.3659, 0.8879, 1.0322, 0.1705, 6.0802, 5.1651, 0.6489, 0.1563, 0.0238,

@@ -33,7 +33,7 @@ func ShareInterval(clusters []Cluster, confidence float64) (iv Interval, ok bool
 	if !level(confidence) || !counted(clusters) {
 		return Interval{}, false
 	}
-	return Interval{Low: shareBound(clusters, 1, tail), High: 1 - shareBound(others(clusters), 1, tail)}, true
+	return Interval{Low: shareBound(clusters, tail), High: 1 - shareBound(others(clusters), tail)}, true
 }
 
 // ShareClusters is the least number of clusters, of the share and spread of these,
@@ -46,8 +46,15 @@ func ShareClusters(clusters []Cluster, threshold, confidence float64) (n int, ok
 	if m, _ := ClusterRatio(clusters); m.Value < threshold {
 		clusters, threshold = others(clusters), 1-threshold
 	}
+	tail, of := (1-confidence)/2, float64(len(clusters))
+	full, alike := agreeing(clusters)
+	b, _ := newBounding(clusters, 0) // counted clusters have no error
 	return least(func(n int) bool {
-		return shareBound(clusters, float64(n)/float64(len(clusters)), (1-confidence)/2) >= threshold
+		times := float64(n) / of
+		if alike && full > 0 {
+			return mathext.RegIncBeta(full*times, (of-full)*times+1, threshold) <= tail
+		}
+		return full > 0 && b.reaches(threshold, times, tail)
 	})
 }
 
@@ -79,27 +86,30 @@ func DesignEffect(clusters []Cluster) (effect float64, ok bool) {
 	return m.SE * m.SE * (n - 1) / (m.Value * (1 - m.Value)), true
 }
 
-// shareBound is the lower bound of a share at one-sided level 1−tail, for times as
-// many clusters like these.
-func shareBound(clusters []Cluster, times, tail float64) float64 {
-	whole, none, size := 0, 0, clusters[0].Den
-	for _, c := range clusters {
-		if c.Num == 0 {
-			none++
-		}
-		if (c.Num == 0 || c.Num == c.Den) && c.Den == size {
-			whole++
-		}
-	}
-	full := float64(len(clusters) - none)
+// shareBound is the lower bound of a share at one-sided level 1−tail.
+func shareBound(clusters []Cluster, tail float64) float64 {
+	full, alike := agreeing(clusters)
 	switch {
 	case full == 0:
 		return 0
-	case whole == len(clusters):
-		return mathext.InvRegIncBeta(full*times, float64(none)*times+1, tail)
+	case alike:
+		return mathext.InvRegIncBeta(full, float64(len(clusters))-full+1, tail)
 	}
-	bound, _ := lowerBound(clusters, 0, times, tail)
+	bound, _ := lowerBound(clusters, 0, 1, tail)
 	return bound
+}
+
+// agreeing is the number of clusters with any success, and whether all clusters have the
+// same size and within each all observations are equal.
+func agreeing(clusters []Cluster) (full float64, alike bool) {
+	alike = true
+	for _, c := range clusters {
+		if c.Num > 0 {
+			full++
+		}
+		alike = alike && (c.Num == 0 || c.Num == c.Den) && c.Den == clusters[0].Den
+	}
+	return full, alike
 }
 
 // counted says that clusters are counts, or shares of them.

@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// tasks reads clusters: passed, of, passed, of, …
+// tasks returns clusters from their counts: passed, of, passed, of, …
 func tasks(counts ...float64) (list []stat.Cluster) {
 	for i := 0; i < len(counts); i += 2 {
 		list = append(list, stat.Cluster{Num: counts[i], Den: counts[i+1]})
@@ -27,7 +27,7 @@ func repeated(n int, counts ...float64) (list []stat.Cluster) {
 	return list
 }
 
-// binomialTail is the probability of k or more in n, term by term.
+// binomialTail returns the probability of k or more in n, added up term by term.
 func binomialTail(k, n int, p float64) float64 {
 	term, sum := math.Pow(1-p, float64(n)), 0.0
 	for i := 0; i <= n; i++ {
@@ -39,8 +39,8 @@ func binomialTail(k, n int, p float64) float64 {
 	return sum
 }
 
-// One observation of each task: the shares at which k or more, and k or fewer, have a
-// probability of 2.5 %, found by bisection on the sum.
+// With one observation for each task, the ends are the shares at which k or more, and k
+// or fewer, have a probability of 2.5%. Bisection on the sum finds them.
 func TestShareIntervalOfSingleTrialsIsExact(t *testing.T) {
 	solve := func(reaches func(p float64) bool) float64 {
 		low, high := 0.0, 1.0
@@ -74,11 +74,11 @@ func TestShareIntervalOfSingleTrialsIsExact(t *testing.T) {
 	}
 }
 
-// Where tasks have several observations the lower end is the share t at which
-// Σ w·(Num − t·Den), with one task more that always fails, has its sign by chance in
-// 2.5 % of draws of standard exponentials w. Of distinct weights that probability has
-// a closed form (hypoexponential): Johnson, Kotz and Balakrishnan, "Continuous
-// Univariate Distributions" 1, 2nd ed. (1994), section 19.9.
+// If tasks have several observations, the lower end is the share t at which Σ w·(Num −
+// t·Den), with one additional task that always fails, has its sign by chance in 2.5% of
+// draws of standard exponentials w. For distinct weights that probability has a closed
+// form (hypoexponential): Johnson, Kotz and Balakrishnan, "Continuous Univariate
+// Distributions" 1, 2nd ed. (1994), section 19.9.
 func TestShareIntervalAgainstClosedForm(t *testing.T) {
 	below := func(values []float64) float64 { // P(Σ v·w ≤ 0)
 		sum := 0.0
@@ -123,8 +123,8 @@ func TestShareIntervalAgainstClosedForm(t *testing.T) {
 	}
 }
 
-// By hand. Of n perfect tasks the lower end is 0.025^(1/n): 17 are the first to reach
-// 80 %, 72 the first to reach 95 %, 368 for 99 %.
+// By hand: for n perfect tasks the lower end is 0.025^(1/n). 17 is the first n to reach
+// 80%, 72 the first to reach 95%, 368 the first to reach 99%.
 func TestPerfectClusters(t *testing.T) {
 	for threshold, want := range map[float64]int{0.025: 1, 0.5: 6, 0.8: 17, 0.9: 36, 0.95: 72, 0.99: 368} {
 		n, ok := stat.PerfectClusters(threshold, 0.95)
@@ -143,7 +143,8 @@ func TestPerfectClusters(t *testing.T) {
 	}
 }
 
-// What is named suffices, and one task less does not, by an interval of that many.
+// The returned number suffices, and one task less does not, by an interval of that many
+// tasks.
 func TestShareClusters(t *testing.T) {
 	for _, c := range []struct {
 		each      []stat.Cluster
@@ -179,8 +180,9 @@ func TestShareClusters(t *testing.T) {
 	}
 }
 
-// alike draws tasks of a mean share, whose observations have an intra-task correlation.
-func alike(rng *rand.Rand, tasks int, mean, icc float64, size func() int) []stat.Cluster {
+// correlatedTasks draws tasks with a mean share whose observations have an intra-task
+// correlation.
+func correlatedTasks(rng *rand.Rand, tasks int, mean, icc float64, size func() int) []stat.Cluster {
 	list := make([]stat.Cluster, tasks)
 	for i := range list {
 		share := evidence.Beta(rng, mean, icc)
@@ -192,8 +194,8 @@ func alike(rng *rand.Rand, tasks int, mean, icc float64, size func() int) []stat
 	return list
 }
 
-// By hand: of G tasks with m equal trials each SE² is p(1−p)/(G−1), over that of n
-// independent ones, p(1−p)/(n−1).
+// By hand: for G tasks with m equal trials each, SE² is p(1−p)/(G−1). It is divided by
+// the SE² of n independent trials, p(1−p)/(n−1).
 func TestDesignEffect(t *testing.T) {
 	effect, ok := stat.DesignEffect(append(repeated(6, 1, 1), repeated(4, 0, 1)...))
 	require.True(t, ok)
@@ -206,7 +208,7 @@ func TestDesignEffect(t *testing.T) {
 	require.InDelta(t, 0, effect, 1e-12, "tasks that all have the same share")
 	rng, sum := rand.New(rand.NewPCG(41, 1)), 0.0
 	for range 400 {
-		list := alike(rng, 50, 0.8, 0.3, func() int { return 5 })
+		list := correlatedTasks(rng, 50, 0.8, 0.3, func() int { return 5 })
 		effect, _ := stat.DesignEffect(list)
 		sum += effect / 400
 	}
@@ -267,10 +269,10 @@ func TestShareInterval(t *testing.T) {
 	}
 }
 
-// Floor: sorting the tasks, and the exponents of those that differ, 45 times over.
+// Floor: sort the tasks, and compute the exponents of the distinct ones 45 times.
 func BenchmarkShareInterval(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	list := alike(rng, 1000, 0.9, 0.3, func() int { return 1 + rng.IntN(30) })
+	list := correlatedTasks(rng, 1000, 0.9, 0.3, func() int { return 1 + rng.IntN(30) })
 	b.ReportAllocs()
 	for b.Loop() {
 		stat.ShareInterval(list, 0.95)

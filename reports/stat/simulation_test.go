@@ -13,10 +13,10 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// size is the number of synthetic suites and how far a share over them may lie
-// from what is promised: 200 suites and five points in passing, 10,000 and one
-// point with CUPEL_EVIDENCE=1, where a share of 95 % has a standard error of 0.2
-// points. The figures are printed with -v.
+// size returns the number of synthetic suites and how far a share over them may be from
+// what is promised. The default is 200 suites and five points. With CUPEL_EVIDENCE=1 it
+// is 10,000 suites and one point; there a share of 95% has a standard error of 0.2
+// points. -v prints the figures.
 func size() (suites int, slack float64) {
 	if testkit.Evidence() {
 		return 10_000, 0.01
@@ -31,8 +31,8 @@ func coin(rng *rand.Rand, p float64) float64 {
 	return 0
 }
 
-// pairs are the differences of two runs of a suite of tasks with trials each;
-// change turns a task's share before into that after.
+// pairs returns the differences between two runs of a suite of tasks with the given
+// trials. change maps a task's share in the baseline to that in the new run.
 func pairs(rng *rand.Rand, tasks, trials int, change func(p float64) float64) []stat.Observation {
 	list := make([]stat.Observation, 0, tasks*trials)
 	for g := range tasks {
@@ -45,7 +45,7 @@ func pairs(rng *rand.Rand, tasks, trials int, change func(p float64) float64) []
 	return list
 }
 
-// within asks that hits of n lie no further than slack from want.
+// within requires that hits/n is at most slack from want.
 func within(t *testing.T, what string, hits, n int, want, slack float64) {
 	t.Helper()
 	iv, _ := stat.ClopperPearson(hits, n, 0.99)
@@ -53,7 +53,7 @@ func within(t *testing.T, what string, hits, n int, want, slack float64) {
 	require.InDelta(t, want, float64(hits)/float64(n), slack, what)
 }
 
-// atMost asks that hits of n do not show a share above limit.
+// atMost requires that hits of n do not show a share above limit.
 func atMost(t *testing.T, what string, hits, n int, limit float64) {
 	t.Helper()
 	iv, _ := stat.ClopperPearson(hits, n, 0.99)
@@ -61,7 +61,7 @@ func atMost(t *testing.T, what string, hits, n int, limit float64) {
 	require.LessOrEqual(t, iv.Low, limit, what)
 }
 
-// atLeast asks that hits of n do not show a share below limit.
+// atLeast requires that hits of n do not show a share below limit.
 func atLeast(t *testing.T, what string, hits, n int, limit float64) {
 	t.Helper()
 	iv, _ := stat.ClopperPearson(hits, n, 0.99)
@@ -71,7 +71,7 @@ func atLeast(t *testing.T, what string, hits, n int, limit float64) {
 	}
 }
 
-// Without a change, tests by task alarm no more often than their level.
+// Without a change, tests by task raise an alarm at most as often as their level.
 func TestSimulationFalseAlarms(t *testing.T) {
 	suites, _ := size()
 	const alpha = 0.05
@@ -98,9 +98,9 @@ func TestSimulationFalseAlarms(t *testing.T) {
 	}
 }
 
-// Where tasks drift up and down between runs without a common direction, trials of
-// one task resemble each other. Tests by task keep their level; the sign test
-// over trials, which must not be used so, does not.
+// If tasks drift up and down between runs without a common direction, trials of one
+// task are correlated. Tests by task keep their level. The sign test over trials, which
+// must not be used for this, does not.
 func TestSimulationClusteredFalseAlarms(t *testing.T) {
 	suites, _ := size()
 	rng := rand.New(rand.NewPCG(12, 1))
@@ -138,16 +138,16 @@ func TestSimulationClusteredFalseAlarms(t *testing.T) {
 	require.Greater(t, float64(signs)/float64(suites), 0.06)
 }
 
-// A candidate worse by exactly the margin is called not worse with probability α;
-// losses of pass and fail are skewed, and up to a point is added to it.
+// A candidate that is worse by exactly the margin is called not worse with probability
+// α. Losses of pass and fail are skewed, so up to one point is added.
 func TestSimulationNonInferiority(t *testing.T) {
 	suites, _ := size()
 	for _, c := range [][2]int{{30, 8}, {60, 4}, {150, 1}} {
 		rng := rand.New(rand.NewPCG(13, uint64(c[0])))
 		passed := 0
 		for range suites {
-			// A tenth of its passes is lost by every task: the true loss is a tenth
-			// of the mean share, 0.5 + 0.18 + 0.05 + 0.01.
+			// Every task loses a tenth of its passes: the true loss is a tenth of the
+			// mean share, 0.5 + 0.18 + 0.05 + 0.01.
 			list := pairs(rng, c[0], c[1], func(p float64) float64 { return 0.9 * p })
 			m, _ := stat.ClusterMean(list)
 			if v, ok := m.ShareInterval(0.9); ok && v.Low > -0.074 {
@@ -158,7 +158,7 @@ func TestSimulationNonInferiority(t *testing.T) {
 	}
 }
 
-// covered counts how often intervals hold the truth.
+// covered counts how often intervals contain the true value.
 type covered map[string]int
 
 func (c covered) add(name string, truth float64, iv stat.Interval, ok bool) {
@@ -167,8 +167,8 @@ func (c covered) add(name string, truth float64, iv stat.Interval, ok bool) {
 	}
 }
 
-// Intervals over suites hold the truth as often as they say: the truth is the
-// mean over all tasks there could be, of which a suite is a draw.
+// Intervals over suites contain the true value as often as promised. The true value is
+// the mean over all possible tasks; a suite is a sample of them.
 func TestSimulationCoverage(t *testing.T) {
 	suites, slack := size()
 	for _, tasks := range []int{20, 60} {
@@ -201,8 +201,8 @@ func TestSimulationCoverage(t *testing.T) {
 	}
 }
 
-// Quantiles of skewed durations that resemble each other within a task. The true
-// ones are those of the mixture: exp(X+Y) with X+Y normal of variance 0.5+0.5.
+// The durations are skewed and correlated within a task. The true quantiles are those
+// of the mixture: exp(X+Y), with X+Y normal of variance 0.5+0.5.
 func TestSimulationCoverageOfQuantiles(t *testing.T) {
 	suites, slack := size()
 	rng, hits := rand.New(rand.NewPCG(19, 1)), map[float64]int{}
@@ -227,8 +227,8 @@ func TestSimulationCoverageOfQuantiles(t *testing.T) {
 	}
 }
 
-// Coverage of intervals for plain shares needs no drawing: it is a sum over all
-// counts. Clopper–Pearson never falls below its level, from either side.
+// Coverage of intervals for plain shares needs no simulation: it is a sum over all
+// counts. Clopper–Pearson never falls below its level, on either side.
 func TestCoverageOfShares(t *testing.T) {
 	const n, points = 60, 999
 	for i := 1; i <= points; i++ {
@@ -249,9 +249,10 @@ func TestCoverageOfShares(t *testing.T) {
 	}
 }
 
-// Eight trials in each of two runs. Without a change a task is called broken or
-// fixed with probability alpha at most each; a solid task is called what it is; one
-// that fails half the time is flaky in all but 2·2^-16 of cases and false alarms.
+// Two runs have eight trials each. Without a change, a task is called broken with
+// probability at most alpha, and fixed with probability at most alpha. A solid task is
+// called what it is. A task that fails half the time is flaky, except in 2·2^-16 of
+// cases and false alarms.
 func TestSimulationFlakes(t *testing.T) {
 	suites, slack := size()
 	classes := []flake.Stability{flake.StablePass, flake.StableFail, flake.Flaky, flake.NewlyBroken, flake.NewlyFixed, flake.Unclear}
@@ -265,7 +266,7 @@ func TestSimulationFlakes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		before, after float64
-		want          map[flake.Stability]float64 // exact: sums over the binomial distribution
+		want          map[flake.Stability]float64 // exact, from sums over the binomial distribution
 	}{
 		{0, 0, map[flake.Stability]float64{flake.StableFail: 1}},
 		{0.1, 0.1, map[flake.Stability]float64{flake.StableFail: math.Pow(0.9, 16)}},
@@ -274,7 +275,8 @@ func TestSimulationFlakes(t *testing.T) {
 		{1, 1, map[flake.Stability]float64{flake.StablePass: 1}},
 		{1, 0, map[flake.Stability]float64{flake.NewlyBroken: 1}},
 		{0, 1, map[flake.Stability]float64{flake.NewlyFixed: 1}},
-		// From always: four or more failures of eight show.
+		// For a task that always passed before, four or more failures of eight are
+		// significant.
 		{1, 0.5, map[flake.Stability]float64{flake.NewlyBroken: 163.0 / 256}},
 		{0.9, 0.1, nil},
 		{0.1, 0.9, nil},

@@ -11,8 +11,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// By hand: clusters {1,3}, {5,5}, {2,2}: mean 3, between 2(1+4+1) = 12, 6 each;
-// within 2, 2/3 each; size 2: shared (6 − 2/3)/2 = 8/3; all 10/3.
+// By hand: the clusters {1,3}, {5,5}, {2,2} have mean 3. The sum of squares between
+// them is 2(1+4+1) = 12, 6 for each degree of freedom; within them it is 2, 2/3 each.
+// With size 2, shared is (6 − 2/3)/2 = 8/3, and all is 10/3.
 func TestSpreadByHand(t *testing.T) {
 	sd, icc, ok := stat.Spread(obs("a", 1, "b", 5, "a", 3, "c", 2, "b", 5, "c", 2))
 	require.True(t, ok)
@@ -28,8 +29,9 @@ func TestSpreadByHand(t *testing.T) {
 		{"one cluster", obs("a", 1, "a", 2), 0, 0, false},
 		{"constant", obs("a", 1, "a", 1, "b", 1), 0, 0, true},
 		{"one each", obs("a", 1, "b", 3), math.Sqrt2, 1, true},
-		// Mean 3.5, between 3·1.5² + 4.5² = 27, within 2 over 2; size 4 − 10/4 = 1.5;
-		// shared 26/1.5 = 52/3, all 55/3.
+		// The mean is 3.5. Between clusters it is 3·1.5² + 4.5² = 27, within them 2
+		// over 2. The size is 4 − 10/4 = 1.5, so shared is 26/1.5 = 52/3 and all is
+		// 55/3.
 		{"unequal", obs("a", 1, "a", 3, "a", 2, "b", 8), math.Sqrt(55.0 / 3), 52.0 / 55, true},
 		{"spread only within", obs("a", 0, "a", 1, "b", 0, "b", 1), math.Sqrt(0.5), 0, true},
 	} {
@@ -42,7 +44,7 @@ func TestSpreadByHand(t *testing.T) {
 	}
 }
 
-// Unequal clusters drawn with a known variance: 4 between, 9 within.
+// Clusters of unequal size are drawn with known variances: 4 between, 9 within.
 func TestSpreadRecovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var list []stat.Observation
@@ -66,7 +68,7 @@ func TestMeanP(t *testing.T) {
 	p, _ = m.P(3)
 	require.Equal(t, 1.0, p)
 	iv, _ := m.Interval(0.9)
-	for _, end := range []float64{iv.Low, iv.High} { // the interval is the test turned around
+	for _, end := range []float64{iv.Low, iv.High} { // the ends of the interval are the values that the test just rejects
 		p, _ = m.P(end)
 		require.InDelta(t, 0.1, p, 1e-9)
 	}

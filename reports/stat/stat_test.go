@@ -15,18 +15,19 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 )
 
-// Table of Student's t, two-sided 95 %: 12.706, 4.303, 2.776, 2.228, 2.042, 1.980.
+// From the table of Student's t, two-sided 95%: 12.706, 4.303, 2.776, 2.228, 2.042,
+// 1.980.
 func TestTQuantile(t *testing.T) {
 	for df, want := range map[float64]float64{1: 12.7062, 2: 4.30265, 4: 2.77645, 10: 2.22814, 30: 2.04227, 120: 1.97993} {
 		require.InDelta(t, want, stat.TQuantile(0.975, df), 6e-5, "df %v", df)
 		require.InDelta(t, -want, stat.TQuantile(0.025, df), 6e-5, "df %v", df)
 	}
-	// Closed forms: df 1 is Cauchy, tan(π(p−½)); df 2 is (2p−1)/√(2p(1−p)).
+	// The closed forms: df 1 is Cauchy, tan(π(p−½)); df 2 is (2p−1)/√(2p(1−p)).
 	for _, p := range []float64{0.6, 0.9, 0.975, 0.999} {
 		require.InEpsilon(t, math.Tan(math.Pi*(p-0.5)), stat.TQuantile(p, 1), 1e-9)
 		require.InEpsilon(t, (2*p-1)/math.Sqrt(2*p*(1-p)), stat.TQuantile(p, 2), 1e-9)
 	}
-	for _, p := range []float64{0.025, 0.6, 0.975, 0.999} { // the seam of the two ways to it, and far out
+	for _, p := range []float64{0.025, 0.6, 0.975, 0.999} { // where the two methods meet, and far out
 		require.InDelta(t, stat.TQuantile(p, 1e5), stat.TQuantile(p, 1e5+1), 1e-9)
 		require.InDelta(t, distuv.StudentsT{Sigma: 1, Nu: 5e5}.Quantile(p), stat.TQuantile(p, 5e5), 1e-9)
 		require.InDelta(t, math.Sqrt2*math.Erfinv(2*p-1), stat.TQuantile(p, 1e15), 1e-12)
@@ -36,8 +37,8 @@ func TestTQuantile(t *testing.T) {
 	}
 }
 
-// By hand: tasks a {1,3}, b {5,5}, c {2,2}: mean 3, residual sums −2, 4, −2,
-// squares 24, SE² = 3/2·24/36 = 1, SE = 1, t(0.975, 2) = 4.302653.
+// By hand: the tasks a {1,3}, b {5,5}, c {2,2} have mean 3, residual sums −2, 4, −2 and
+// squares 24. SE² = 3/2·24/36 = 1, so SE = 1; t(0.975, 2) = 4.302653.
 func TestClusterMeanByHand(t *testing.T) {
 	m, ok := stat.ClusterMean(obs("a", 1, "b", 5, "a", 3, "c", 2, "b", 5, "c", 2))
 	require.True(t, ok)
@@ -75,8 +76,8 @@ func TestClusterMeanDegenerate(t *testing.T) {
 	}
 }
 
-// Thirty times 0.1 does not add up to 3, and the residuals not to 0; that must not
-// become an interval of no width around a mean that is not 0.1, or a p of 0.
+// Thirty times 0.1 does not add up to exactly 3, nor do the residuals to 0. The result
+// must not be an interval of width 0 around a mean other than 0.1, or a p-value of 0.
 func TestClusterMeanRounding(t *testing.T) {
 	var list []stat.Observation
 	for i := range 30 {
@@ -87,11 +88,12 @@ func TestClusterMeanRounding(t *testing.T) {
 	require.NotEqual(t, 0.1, m.Value, "or this tests nothing")
 	require.Zero(t, m.SE)
 	_, ok = stat.ClusterMean(obs("a", 1e200, "b", 1.0))
-	require.False(t, ok, "its square is no number")
+	require.False(t, ok, "its square is not a finite number")
 }
 
-// A dumb second implementation: the ordinary standard error when every cluster
-// has one observation, and the sandwich written as a double loop otherwise.
+// A simple second implementation checks the result: the ordinary standard error if
+// every cluster has one observation, and the sandwich estimator as a double loop
+// otherwise.
 func TestClusterMeanAgainstDoubleLoop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -147,7 +149,7 @@ func TestQuantileAgainstPiecewiseLine(t *testing.T) {
 		}
 		slices.Sort(values)
 		p := rng.Float64()
-		// Dumb: walk the segments of the line through (i/(n−1), x_i).
+		// The simple method walks the segments of the line through (i/(n−1), x_i).
 		want := values[0]
 		for i := 1; i < len(values); i++ {
 			left, right := float64(i-1)/float64(len(values)-1), float64(i)/float64(len(values)-1)
@@ -172,7 +174,7 @@ func TestCompareRatio(t *testing.T) {
 	} {
 		require.Equal(t, c.want, stat.CompareRatio(c.num, c.den, c.t), "%d/%d against %v", c.num, c.den, c.t)
 	}
-	// Dumb: thresholds with three decimals, in thousandths.
+	// The simple method compares thresholds with three decimals, in thousandths.
 	for num := int64(0); num <= 200; num++ {
 		for thousandths := int64(900); thousandths <= 1000; thousandths += 7 {
 			f, _ := big.NewRat(thousandths, 1000).Float64()
@@ -225,7 +227,7 @@ func TestHistogram(t *testing.T) {
 	require.Empty(t, stat.Histogram(nil))
 }
 
-// Floor: one map look-up per observation.
+// Floor: one map look-up for each observation.
 func BenchmarkClusterMean(b *testing.B) {
 	var list []stat.Observation
 	for i := range 480 {
@@ -237,7 +239,7 @@ func BenchmarkClusterMean(b *testing.B) {
 	}
 }
 
-// obs reads cluster, value, cluster, value, …
+// obs returns observations from their values: cluster, value, cluster, value, …
 func obs(pairs ...any) (list []stat.Observation) {
 	for i := 0; i < len(pairs); i += 2 {
 		v, whole := pairs[i+1].(int)

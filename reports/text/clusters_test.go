@@ -19,7 +19,7 @@ func TestClustersAreBounded(t *testing.T) {
 	letters := func(n int) string {
 		return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%04d", n))
 	}
-	const most = 1000 // signatures that a report tells apart
+	const most = 1000 // the number of signatures that a report distinguishes
 	for i := range most + 20 {
 		w.Add(1, "t", false, 30-i%30, reporttest.Says("own_"+letters(i)))
 	}
@@ -48,9 +48,9 @@ func TestClustersInText(t *testing.T) {
 	r := build(reporttest.Ways().M, reporttest.Ways().Rows)
 	text := reporttest.Render(t, Markdown, r)
 	for _, line := range []string{
-		"| Required text missing from the answer | answer | 4 | 50.0% | t2 ×2, t1, t3 | a ×2, b ×2 | t3/1 of b, 3 steps |",
-		"| Wrong number in the answer | answer | 1 | 12.5% | t1 | b | t1/1 of b, 9 steps |",
-		"| Overloaded | infrastructure | 1 | 12.5% | t1 | a | t1/1 of a, 4 steps |",
+		"| Required text missing from the answer | answer | 4 | 50.0% | t2 ×2, t1, t3 | a ×2, b ×2 | task t3, trial 1, candidate b (3 steps) |",
+		"| Wrong number in the answer | answer | 1 | 12.5% | t1 | b | task t1, trial 1, candidate b (9 steps) |",
+		"| Overloaded | infrastructure | 1 | 12.5% | t1 | a | task t1, trial 1, candidate a (4 steps) |",
 	} {
 		require.Contains(t, text, line+"\n")
 	}

@@ -69,7 +69,7 @@ func (b *budget) metrics(c compare.Comparison) {
 				verdict, title = words.Sign(m.Verdict)+" "+verdict, "**"+title+"**"
 			}
 			b.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", name, title, Escape(words.InUnit(m.Unit, m.Baseline)), Escape(words.InUnit(m.Unit, m.New)),
-				Escape(compared.Change(m)), Escape(words.SpanOf(m.Unit, m.Interval)), Escape(words.Chance(m.Adjusted)), Escape(compared.Margin(m)), verdict)
+				Escape(compared.Change(m)), Escape(words.SpanOf(m.Unit, m.Interval)), Escape(compared.AdjustedP(m)), Escape(compared.Margin(m)), verdict)
 			name = ""
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/cupel-eval/cupel/reports/compare"
+	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view/compared"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -92,8 +93,12 @@ func metricTableOf(c compare.Comparison, screen Screen, name int) string {
 	for _, p := range c.Pairs {
 		t.AppendRow(table.Row{words.Brief(compared.PairName(p), name), "", "", "", "", screen.verdict(p.Verdict, strings.ToUpper(compared.PairWord(p)))})
 		for _, m := range p.Metrics {
+			change := compared.Change(m)
+			if v := compared.Significant(m, c.Rules.Alpha); v != stat.NotJudged {
+				change = screen.verdict(v, change)
+			}
 			t.AppendRow(table.Row{
-				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), compared.Change(m), words.SpanOf(m.Unit, m.Interval), screen.verdict(m.Verdict, compared.MetricWord(m)),
+				"  " + metricName(m.Name, name-2), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), change, words.SpanOf(m.Unit, m.Interval), screen.verdict(m.Verdict, compared.MetricWord(m)),
 			})
 		}
 	}

@@ -58,12 +58,12 @@ func TestCompareJSONReadsBack(t *testing.T) {
 	require.Equal(t, reporttest.ComparisonFixture(), c)
 }
 
-// Where two candidates of one run are compared, every output calls them by their
-// names; where two runs are, it says baseline and new.
+// If two candidates of one run are compared, every output calls them by their names. If
+// two runs are compared, it calls them baseline and new.
 func TestCompareNamesTheSides(t *testing.T) {
 	renderers := append(compareRenderers(), compareRenderer{"compare.html", func(w io.Writer, c compare.Comparison) error { return html.Comparison(w, c, reporttest.SidesFixture) }})
 	for _, r := range renderers {
-		if r.name == "compare.json" { // its keys are the same for both
+		if r.name == "compare.json" { // its keys do not depend on the labels
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
@@ -100,23 +100,24 @@ var (
 	pageTags = regexp.MustCompile(`<[^>]*>`)
 )
 
-// saidIn is an output without the code and the tags of a page.
+// saidIn returns an output without the code and the tags of a page.
 func saidIn(out string) string {
 	if !strings.HasPrefix(out, "<!doctype html>") {
 		return out
 	}
 	text := pageTags.ReplaceAllString(pageCode.ReplaceAllString(out, ""), " ")
-	return strings.ReplaceAll(text, "1 new message", "1 message") // of a prompt
+	return strings.ReplaceAll(text, "1 new message", "1 message") // a message of a prompt
 }
 
-// What a terminal of 80 columns shows fits it.
+// The output fits a terminal of 80 columns.
 func TestCompareSummaryFits(t *testing.T) {
 	for line := range strings.Lines(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{Width: 80}) }, reporttest.ComparisonFixture())) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, line)
 	}
 }
 
-// Class decides what a task is in JUnit; the list excuses until it expires.
+// The class of a task decides its result in JUnit. The list of known flaky tasks
+// excuses it until the entry expires.
 func TestCompareJUnitCases(t *testing.T) {
 	for name, c := range map[string]struct {
 		task             compare.Task
@@ -150,7 +151,7 @@ func TestCompareJUnitCases(t *testing.T) {
 	}
 }
 
-// hostileComparison has payloads in all text, and more of everything than fits.
+// hostileComparison has attacks in all texts, and more of everything than fits.
 func hostileComparison(payload string, many int) compare.Comparison {
 	c := reporttest.ComparisonFixture()
 	c.Headline, c.Baseline.RunID, c.New.RunID, c.Baseline.Suite, c.New.Suite, c.New.Mode, c.New.Started, c.New.CodeVersion, c.New.Status = payload, payload, payload, payload, payload, payload, payload, payload, payload
@@ -213,7 +214,8 @@ func TestCompareHostileText(t *testing.T) {
 	}
 }
 
-// However large the runs, a comment stays a comment and a step shows ten remarks.
+// For runs of any size, a comment keeps its size limit and a step shows ten
+// annotations.
 func TestCompareIsBounded(t *testing.T) {
 	c := hostileComparison(strings.Repeat("a long text of an unknown author | ", 300), 2000)
 	text := reporttest.Render(t, CompareMarkdown, c)
@@ -244,8 +246,8 @@ func TestGateAnnotations(t *testing.T) {
 	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", reporttest.Render(t, CompareAnnotations, passed))
 }
 
-// No significant regression is shown as such everywhere; only the rules decide whether
-// a gate passes over it.
+// No significant regression is shown as such everywhere. Only the rules decide whether
+// it passes a gate.
 func TestNoSignificantRegression(t *testing.T) {
 	c := reporttest.ComparisonFixture()
 	c.Verdict, c.Headline, c.Pairs = stat.NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
@@ -276,11 +278,11 @@ func TestNoSignificantRegression(t *testing.T) {
 	require.Contains(t, page, "a gate takes it as inconclusive")
 }
 
-// Every output names the runs that were pooled, within bounds.
+// Every output names the pooled runs, within limits.
 func TestPooledBaselines(t *testing.T) {
 	c := reporttest.ComparisonFixture()
 	for _, r := range append(compareRenderers(), compareRenderer{"html", func(w io.Writer, c compare.Comparison) error { return html.Comparison(w, c, nil) }}) {
-		if r.name == "compare.annotations" { // these are about candidates
+		if r.name == "compare.annotations" { // annotations are about candidates
 			continue
 		}
 		text := strings.Join(strings.Fields(reporttest.Render(t, r.render, c)), " ")

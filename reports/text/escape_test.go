@@ -20,7 +20,8 @@ func FuzzClip(f *testing.F) {
 			require.Less(t, utf8.RuneCountInString(out), n+40)
 			require.Equal(t, -1, strings.IndexFunc(out, reporttest.Hidden), "%q", out)
 		}
-		// Whatever Markdown gives a meaning is an entity: &#NN; and nothing else.
+		// Every character with a meaning in Markdown is escaped as &#NN;, and no other
+		// one.
 		for _, part := range strings.Split(Escape(s), "&")[1:] {
 			require.Regexp(t, `\A#\d+;`, part)
 		}

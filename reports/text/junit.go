@@ -124,7 +124,7 @@ func (s *junitSuite) add(e model.Episode) {
 	s.Cases = append(s.Cases, c)
 }
 
-// addUnfinished adds a case for n planned episodes that nobody can name.
+// addUnfinished adds a case for n planned episodes whose names are unknown.
 func (s *junitSuite) addUnfinished(n int, stopped string) {
 	if n == 0 {
 		return

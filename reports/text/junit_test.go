@@ -30,7 +30,8 @@ func TestLargeRunSaysWhatItShows(t *testing.T) {
 	require.Equal(t, []int{6000, 600, 600}, []int{got.Tests, got.Failures, got.Errors})
 }
 
-// CI shows errors red and skipped cases grey: a cap is a decision, an error is not.
+// CI shows errors in red and skipped cases in grey: a cap is a decision, and not an
+// error.
 func TestJUnitTellsKindsApart(t *testing.T) {
 	var got junitSuites
 	require.NoError(t, xml.Unmarshal([]byte(reporttest.Render(t, JUnit, build(reporttest.Sorted().M, reporttest.Sorted().Rows))), &got))

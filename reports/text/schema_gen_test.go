@@ -30,7 +30,7 @@ type schemaGen struct {
 	docs map[string]*ast.File // packages by import path, merged
 }
 
-// generateSchema is the schema of root as a file.
+// generateSchema returns the schema file of root.
 func generateSchema(t *testing.T, id, title string, root reflect.Type) []byte {
 	g := &schemaGen{t: t, defs: map[string]any{}, docs: map[string]*ast.File{}}
 	g.ref(root)
@@ -50,8 +50,8 @@ func generateSchema(t *testing.T, id, title string, root reflect.Type) []byte {
 	return append(text, '\n')
 }
 
-// publishedNames are the names of definitions whose types have another name in Go, or
-// are in another package: a schema keeps them.
+// publishedNames maps types to the names of their definitions, if the Go name or
+// package differs: the schema keeps the published name.
 var publishedNames = map[string]string{
 	"manifest.Candidate": "ledger.ManifestCandidate", "manifest.Criterion": "ledger.OwnCriterion", "manifest.Decide": "ledger.ManifestDecide",
 	"compare.FailureChange": "compare.Drift", "model.StrategyComparison": "reports.Contest", "model.StrategyResult": "reports.Entrant", "model.PairResult": "reports.Claim",
@@ -76,7 +76,7 @@ func defName(t reflect.Type) string {
 	return name
 }
 
-// ref is the schema of a type at a place where it is used.
+// ref returns the schema of a type at the place where it is used.
 func (g *schemaGen) ref(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -129,7 +129,8 @@ func (g *schemaGen) define(t reflect.Type) {
 	}
 }
 
-// fields adds the properties of a struct; the outer of two of one name counts.
+// fields adds the properties of a struct. If two have the same name, the outer one
+// counts.
 func (g *schemaGen) fields(t reflect.Type, properties map[string]any, required *[]string) {
 	doc := fieldDocs(g.parse(t.PkgPath()), t)
 	var embedded []reflect.Type
@@ -147,7 +148,7 @@ func (g *schemaGen) fields(t reflect.Type, properties map[string]any, required *
 		require.NotEmpty(g.t, name, "%s.%s has a json name", t, f.Name)
 		p := f.Type
 		if options == "omitempty" || options == "omitzero" {
-			if p.Kind() == reflect.Pointer { // absent rather than null
+			if p.Kind() == reflect.Pointer { // omitted rather than null
 				p = p.Elem()
 			}
 		} else {
@@ -190,7 +191,7 @@ var plainNames = map[string]string{
 
 var goName = regexp.MustCompile(`\b[A-Z]\w*\b`)
 
-// renamed has the json names of a struct's fields in place of Go's.
+// renamed returns a comment with the JSON names of a struct's fields instead of Go's.
 func (g *schemaGen) renamed(text string, t reflect.Type) string {
 	return goName.ReplaceAllStringFunc(text, func(w string) string {
 		if f, ok := t.FieldByName(w); ok && !f.Anonymous {
@@ -201,7 +202,7 @@ func (g *schemaGen) renamed(text string, t reflect.Type) string {
 	})
 }
 
-// parse reads the files of one of our packages, with comments.
+// parse reads the files of one of cupel's packages, with comments.
 func (g *schemaGen) parse(path string) *ast.File {
 	if g.docs[path] != nil {
 		return g.docs[path]
@@ -239,7 +240,7 @@ func findType(file *ast.File, name string) (*ast.TypeSpec, string) {
 	return nil, ""
 }
 
-// constants are the values of a string type, in the order declared.
+// constants returns the values of a string type, in the order of their declaration.
 func constants(file *ast.File, name string) (values []string) {
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.GenDecl)
@@ -258,8 +259,8 @@ func constants(file *ast.File, name string) (values []string) {
 	return values
 }
 
-// fieldDocs are the comments of a struct's fields; one that also names fields
-// below it, which have none of their own, is theirs too.
+// fieldDocs returns the comments of a struct's fields. A comment that also names the
+// next fields, if they have none, applies to them, too.
 func fieldDocs(file *ast.File, t reflect.Type) map[string]string {
 	spec, _ := findType(file, t.Name())
 	docs, last := map[string]string{}, ""

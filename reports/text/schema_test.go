@@ -27,7 +27,7 @@ type published struct {
 	root        reflect.Type
 }
 
-// publishedSchemas are those below docs/schema.
+// publishedSchemas are the files in docs/schema.
 func publishedSchemas() []published {
 	return []published{
 		{"report.json", "report.json of a cupel run", reflect.TypeFor[model.Report]()},
@@ -88,7 +88,8 @@ func TestReportsFitTheirSchema(t *testing.T) {
 	}
 }
 
-// Whatever is set or not, the JSON fits; a change of type or null does not.
+// With any fields set or unset, the JSON fits the schema. JSON with a changed type or
+// null does not.
 func TestSchemasFitAnyValue(t *testing.T) {
 	for _, p := range publishedSchemas() {
 		for _, full := range []bool{true, false} {
@@ -126,7 +127,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 	}
 }
 
-// walker goes through a value and its schema together.
+// walker visits a value and its schema together.
 type walker struct {
 	t                 *testing.T
 	root              map[string]any

@@ -21,7 +21,7 @@ func TestBoardFitsATerminal(t *testing.T) {
 				require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), width, line)
 			}
 		}
-		// Where a table would be too wide it has no intervals, and is never left out.
+		// A table that is too wide omits the intervals, and is never omitted itself.
 		require.Equal(t, width == 0 || width >= 100, strings.Contains(b.String(), "(66.4–"), width)
 		require.Contains(t, b.String(), "\nTime (s) ", width)
 		require.Contains(t, b.String(), "\nweak  ", width)
@@ -29,7 +29,7 @@ func TestBoardFitsATerminal(t *testing.T) {
 	}
 }
 
-// What several candidates miss for the same reason is explained once.
+// If several candidates miss a criterion for the same reason, it is explained once.
 func TestWhyExplainsOnce(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, Summary(&b, build(reporttest.Research()), Screen{}))
@@ -44,8 +44,8 @@ func TestWhyExplainsOnce(t *testing.T) {
 	require.Contains(t, b.String(), "why: "+r.Candidates[2].Name+" and "+r.Candidates[5].Name+": ")
 }
 
-// One screen has the verdict of four candidates, whatever their names are, and nothing of
-// a name is lost.
+// The verdicts of four candidates fit one screen, with names of any length, and names
+// are never cut.
 func TestSummaryFits(t *testing.T) {
 	r := build(reporttest.Research())
 	long := "a-candidate-whose-name-has-sixty-characters-and-not-one-less"

@@ -17,8 +17,8 @@ type Detail struct {
 	State string
 	// More is how many turns were left out to keep the detail small.
 	More int
-	// Missing says in a few words why there is no detail, where there is none: "the
-	// run was live: nothing of its texts was kept". Many episodes share it.
+	// Missing is the reason why there is no detail, such as "a live run stores no prompts or
+	// replies". Many episodes share it.
 	Missing string
 }
 

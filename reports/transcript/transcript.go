@@ -183,7 +183,10 @@ func where(t *ledger.Turn) string {
 	case ledger.RoleFallback:
 		return "second model"
 	}
-	return ""
+	if t.SubAgent == "" {
+		return ""
+	}
+	return strings.Clone(words.Brief(words.Join(" ", t.Role, t.SubAgent, t.PlanStep), 60))
 }
 
 // trouble is what was wrong with a turn, in words; empty for a valid one.

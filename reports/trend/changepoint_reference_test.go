@@ -7,10 +7,10 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/level"
 )
 
-// changePoints is how cupel looked for changes before it had level.Shifts, as a reference
-// in simulation: it cuts a stretch where both sides differ most, tests the cut against
-// random orders of all nights, and then searches both sides. Orders of up to 8 nights
-// were all tried; here they are drawn.
+// changePoints is how cupel searched for changes before level.Shifts, as a reference in
+// simulations. It cuts a stretch where both sides differ most, tests the cut against
+// random orders of all nights, and then searches both sides. It tried all orders of up
+// to 8 nights; here they are drawn.
 func changePoints(rng *rand.Rand, series []level.Reading, weights []float64, alpha float64) []int {
 	total, weight := 0.0, 0.0
 	for i, r := range series {
@@ -25,8 +25,8 @@ func changePoints(rng *rand.Rand, series []level.Reading, weights []float64, alp
 	return c.found
 }
 
-// moment is the weight of a night, and its distance from the mean of the series times
-// that.
+// moment has the weight of a night, and the weight times the distance from the mean of
+// the series.
 type moment struct{ weight, sum float64 }
 
 type changeSearch struct {
@@ -41,7 +41,7 @@ type changeSearch struct {
 // search cuts the stretch from…to and then both sides of the cut.
 func (c *changeSearch) search(from, to int) {
 	stretch := c.series[from:to]
-	if len(stretch) < 8 { // they cannot show a change at 0.05
+	if len(stretch) < 8 { // fewer nights cannot be significant at 0.05
 		return
 	}
 	at, most := widest(stretch, c.least)
@@ -53,7 +53,7 @@ func (c *changeSearch) search(from, to int) {
 	c.search(from+at, to)
 }
 
-// rare says that no more than alpha of all orders of a stretch reach.
+// rare reports whether at most alpha of all orders of a stretch reach the sum.
 func (c *changeSearch) rare(stretch []moment, reach, alpha float64) bool {
 	stretch = slices.Clone(stretch)
 	far, draws := 1, min(9999, int(100/alpha))
@@ -69,8 +69,8 @@ func (c *changeSearch) rare(stretch []moment, reach, alpha float64) bool {
 	return float64(far) <= alpha*float64(draws+1)
 }
 
-// widest finds the cut whose sides differ most, the first of several, and the sum
-// of squares between them.
+// widest returns the cut whose sides differ most, the first of several, and the sum of
+// squares between them.
 func widest(stretch []moment, least int) (at int, most float64) {
 	var left moment
 	for t, m := range stretch {
@@ -91,14 +91,14 @@ func widest(stretch []moment, least int) (at int, most float64) {
 	return at, most
 }
 
-// between is the sum of squares between two groups: the product of their weights
+// between returns the sum of squares between two groups: the product of their weights
 // over the sum of them, times the square of the difference of their means.
 func between(a, b moment) float64 {
 	d := a.sum*b.weight - b.sum*a.weight
 	return d * d / (a.weight * b.weight * (a.weight + b.weight))
 }
 
-// reaches says that some cut of a stretch differs as much as reach.
+// reaches reports whether some cut of a stretch differs by at least reach.
 func reaches(stretch []moment, least int, reach float64) bool {
 	var left moment
 	for t, m := range stretch {

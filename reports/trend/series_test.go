@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
-// night is the i-th run of a candidate that solves so many of 100.
+// night returns the i-th run of a candidate that solves this many of 100 episodes.
 func night(candidate string, i, solved int) trend.Run {
 	steps, cost, latency := 3+0.01*float64(i%3), 1e6, 4e5
 	iv, _ := stat.ClopperPearson(solved, 100, trend.Confidence)
@@ -22,7 +22,7 @@ func night(candidate string, i, solved int) trend.Run {
 	}
 }
 
-// fall is a candidate that solves 97 and, from the night of the fall on, 88.
+// fall returns the runs of a candidate that solves 97, and 88 from the given night on.
 func fall(candidate string, nights, at int) (list []trend.Run) {
 	for i := 1; i <= nights; i++ {
 		solved := 97 - i%2
@@ -113,7 +113,7 @@ func TestWhatIsUnknownIsLeftOut(t *testing.T) {
 	require.Empty(t, trend.Of(nil))
 }
 
-// only are runs of which nothing but the share solved is known.
+// only returns runs of which only the solved share is known.
 func only(runs []trend.Run) []trend.Run {
 	for i := range runs {
 		r := &runs[i]
@@ -122,14 +122,14 @@ func only(runs []trend.Run) []trend.Run {
 	return runs
 }
 
-// byNight puts the runs of several candidates into the order of time.
+// byNight sorts the runs of several candidates by time.
 func byNight(runs []trend.Run) []trend.Run {
 	slices.SortStableFunc(runs, func(a, b trend.Run) int { return a.Started.Compare(b.Started) })
 	return runs
 }
 
-// The more series there are, the more it takes, so that together they alarm as rarely as
-// one. A series counts from the night on which it began.
+// With more series, a change needs more evidence, so that together they raise alarms as
+// rarely as one. A series counts from its first night on.
 func TestManySeriesAskForMore(t *testing.T) {
 	limit := func(others, since int) float64 {
 		runs := only(fall("strong", 30, 20))
@@ -147,7 +147,7 @@ func TestManySeriesAskForMore(t *testing.T) {
 	require.InDelta(t, alone, limit(9, 29), 0, "a series of one night")
 }
 
-// A report of a later night shows the changes that an earlier one showed, with the same
+// The report of a later night shows the changes of an earlier report, with the same
 // nights and evidence, as long as their points are shown.
 func TestChangesStay(t *testing.T) {
 	runs := append(only(fall("strong", 90, 30)), only(fall("late", 90, 55))[40:]...)

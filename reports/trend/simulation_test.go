@@ -19,13 +19,13 @@ import (
 // simulated is a kind of noise from night to night.
 type simulated struct {
 	name string
-	// draw is a night whose level is lower by loss points, with a standard normal
-	// deviate that hangs together from night to night.
+	// draw returns a night whose level is lower by loss points. Its standard normal
+	// deviate is correlated from night to night.
 	draw func(rng *rand.Rand, night Run, deviate, loss float64) Run
 }
 
-// shares are of so many episodes a night, of which 90% are solved; the true share goes
-// up and down with a standard deviation of two points.
+// shares returns shares of this many episodes a night, of which 90% are solved. The
+// true share varies with a standard deviation of two points.
 func shares(episodes int) func(rng *rand.Rand, night Run, deviate, loss float64) Run {
 	return func(rng *rand.Rand, night Run, deviate, loss float64) Run {
 		p := min(1, max(0, 0.9+0.02*deviate-loss/100))
@@ -39,7 +39,8 @@ func shares(episodes int) func(rng *rand.Rand, night Run, deviate, loss float64)
 	}
 }
 
-// logNormal is a mean whose logarithm has the given standard deviation from night to night.
+// logNormal returns a mean whose logarithm has the given standard deviation from night
+// to night.
 func logNormal(spread float64) func(rng *rand.Rand, night Run, deviate, loss float64) Run {
 	return func(_ *rand.Rand, night Run, deviate, loss float64) Run {
 		steps := 100 * math.Exp(spread*deviate+loss/100)
@@ -69,11 +70,11 @@ func simulations() []simulated {
 	}
 }
 
-// together is how many series a history has: those of one candidate.
+// together is the number of series in a history, as one candidate has.
 const together = 5
 
-// history draws nights of several series of autocorrelation phi. From night on, the
-// first is lower by loss points.
+// history draws nights of several series of autocorrelation phi. From the given night
+// on, the first series is lower by loss points.
 func (s simulated) history(rng *rand.Rand, nights int, phi float64, from int, loss float64) (runs []Run) {
 	deviates := make([]float64, together)
 	for i := range nights {
@@ -91,8 +92,8 @@ func (s simulated) history(rng *rand.Rand, nights int, phi float64, from int, lo
 	return runs
 }
 
-// oldAlarm is the first night from…nights−1 on which a report by the old method shows a
-// change, when it is looked at every night; nights if there is none.
+// oldAlarm returns the first night from…nights−1 on which a report by the earlier
+// method shows a change, if it is read every night; nights if there is none.
 func oldAlarm(rng *rand.Rand, f followed, from, nights int) int {
 	for night := from; night < nights; night++ {
 		points := make([]level.Reading, night+1)
@@ -106,7 +107,7 @@ func oldAlarm(rng *rand.Rand, f followed, from, nights int) int {
 	return nights
 }
 
-// histories calls of with histories, in parallel, each with random numbers of its own.
+// histories calls of with histories, in parallel, each with its own random numbers.
 func histories(n int, seed uint64, of func(rng *rand.Rand) (add func())) {
 	var wait sync.WaitGroup
 	adds, work := make([]func(), n), make(chan int)
@@ -130,8 +131,8 @@ func histories(n int, seed uint64, of func(rng *rand.Rand) (add func())) {
 // alarms counts false alarms in nights.
 type alarms struct{ nights, alarms int }
 
-// String is the mean number of nights to an alarm with its 99% interval, from that of
-// the share of nights with one.
+// String returns the mean number of nights to an alarm with its 99% interval, computed
+// from that of the share of nights with an alarm.
 func (a alarms) String() string {
 	iv, _ := stat.ClopperPearson(a.alarms, a.nights, 0.99)
 	if a.alarms == 0 {
@@ -140,7 +141,7 @@ func (a alarms) String() string {
 	return fmt.Sprintf("%.0f (%.0f–%.0f)", float64(a.nights)/float64(a.alarms), 1/iv.High, 1/iv.Low)
 }
 
-// sizes are how many histories are drawn, and how many of them the old method searches.
+// sizes returns the number of histories, and of those that the earlier method searches.
 func sizes() (many, few int) {
 	if testkit.Evidence() {
 		return 1500, 40
@@ -148,8 +149,8 @@ func sizes() (many, few int) {
 	return 10, 1
 }
 
-// Where nothing changes, all series of a report together alarm no more often than once in
-// FalseAlarmNights nights, whatever the autocorrelation. The method before did.
+// If nothing changes, all series of a report together raise on average at most one alarm in
+// FalseAlarmNights nights, for any autocorrelation. The earlier method raises more.
 func TestSimulationTrendFalseAlarms(t *testing.T) {
 	const nights, oldNights = 200, 60
 	many, few := sizes()
@@ -236,7 +237,8 @@ func TestSimulationTrendDelays(t *testing.T) {
 	}
 }
 
-// within is the number of nights in which a share of all changes is found; – if it is not.
+// within returns the number of nights in which a share of all changes is found, or – if
+// it is not.
 func within(delays []int, share float64) string {
 	all, sum := 0, 0
 	for _, n := range delays {

@@ -35,7 +35,8 @@ func TestNumbersOfStrategies(t *testing.T) {
 	}
 }
 
-// sameResults is a run of two strategies over eight tasks; steps differ as given.
+// sameResults returns a run of two strategies over eight tasks, with the given
+// difference in steps.
 func sameResults(contract, tools int32) *reporttest.World {
 	var list []reporttest.DuelTask
 	for i := range int32(8) {
@@ -44,7 +45,7 @@ func sameResults(contract, tools int32) *reporttest.World {
 	return reporttest.Duel(list)
 }
 
-// Two strategies with the very same results: none is better.
+// If two strategies have equal results, neither is better.
 func TestIdenticalStrategies(t *testing.T) {
 	w := sameResults(4, 4)
 	c := build(w.M, w.Rows).Strategies.All()[0]
@@ -55,7 +56,7 @@ func TestIdenticalStrategies(t *testing.T) {
 	}
 }
 
-// An unknown cost is no part of the answer, and nothing is claimed of it.
+// An unknown cost is not part of the answer, and there is no claim about it.
 func TestAnswerWithoutACost(t *testing.T) {
 	w := sameResults(6, 3)
 	w.Rows.Episodes[3].CostNanoUSD = nil
@@ -78,7 +79,7 @@ func texts(cells []Cell) (list []string) {
 	return list
 }
 
-// Many names that differ little make a long answer: what is shown of it is bounded.
+// Many similar names give a long answer. The part that is shown is bounded.
 func TestLongAnswersAreCut(t *testing.T) {
 	c := model.StrategyComparison{}
 	for i := range 8 {

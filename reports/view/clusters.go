@@ -42,7 +42,7 @@ func clusterTable(r model.Report, linked map[int]string) Table {
 		t.Rows = append(t.Rows, []Cell{
 			{Text: words.Brief(Cause(c), 120)}, {Text: string(c.Kind)}, {Text: words.Thousands(int64(n)), Share: words.Coordinate(100*float64(n)/float64(len(top[0].Episodes)), 1)},
 			{Text: words.Percent(float64(n) / float64(max(1, unsolvedEpisodes(r))))}, {Text: names(c.Tasks)}, {Text: names(c.Candidates)},
-			{Text: fmt.Sprintf("%s/%d of %s, %s", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
+			{Text: fmt.Sprintf("task %s, trial %d, candidate %s (%s)", words.Brief(e.Task, 40), e.Trial, words.Brief(e.Candidate, 60), words.Plural(e.Steps, "step")), Href: linked[c.Shortest]},
 		})
 		kind := string(c.Kind)
 		if counts[kind]++; counts[kind] == 1 {

@@ -25,7 +25,7 @@ func unsolved(r model.Report) map[string][]int {
 func unsolvedCount(c model.Candidate, n int) string {
 	count := words.Plural(n, "episode") + " not solved"
 	// Episodes without a row are not among them.
-	if why := model.WithoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted}); why != "" {
+	if why := model.WithoutResult(manifest.Outcomes{InfraErrors: c.InfraErrors, HarnessErrors: c.HarnessErrors, BudgetStops: c.BudgetStops, Unfinished: c.Interrupted, NotScored: c.NotScored}); why != "" {
 		count += ", without a result: " + why
 	}
 	return count

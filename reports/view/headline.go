@@ -76,6 +76,9 @@ func when(r model.Report) string {
 			text = "Replay of cassettes recorded from " + day(days.First) + " to " + day(days.Last)
 		}
 	}
+	if m.Imported.Format != "" {
+		text = "Imported traces"
+	}
 	if at, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {
 		text = map[string]string{"live": "Live run"}[m.Mode]
 		text = cmp.Or(text, "Recorded") + " " + at.UTC().Format("2 Jan 2006, 15:04 UTC")
@@ -107,7 +110,7 @@ func day(text string) string {
 	if err != nil {
 		return words.Brief(text, 20)
 	}
-	return at.Format("2 Jan 2006")
+	return words.Day(at)
 }
 
 var plainArgument = regexp.MustCompile(`^[\w./:@+-]+$`)

@@ -35,7 +35,7 @@ func TestOpening(t *testing.T) {
 	}{
 		{manifest.Days{First: "2026-11-22", Last: "2026-11-22"}, "Replay of cassettes recorded on 22 Nov 2026 · "},
 		{manifest.Days{First: "2026-10-01", Last: "2026-11-22"}, "Replay of cassettes recorded from 1 Oct 2026 to 22 Nov 2026 · "},
-		{manifest.Days{First: "<b>", Last: "<b>"}, "Replay of cassettes recorded on <b> · "}, // escaped where it is rendered
+		{manifest.Days{First: "<b>", Last: "<b>"}, "Replay of cassettes recorded on <b> · "}, // the renderer escapes it
 	} {
 		r.Run.Recorded = test.days
 		require.Contains(t, OpeningOf(r).When, test.want)

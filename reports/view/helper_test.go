@@ -6,7 +6,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// build is the report of rows held in memory.
+// build returns the report of rows in memory.
 func build(m manifest.Manifest, rows ledger.Rows) model.Report {
 	b := model.NewBuilder(m, nil)
 	b.AddAll(rows)

@@ -25,6 +25,9 @@ func OutcomesLine(r model.Report) string {
 // ended; empty for a run that did all of its plan.
 func Origin(r model.Report) (lines []string) {
 	m := r.Run
+	if m.Imported.Format != "" {
+		lines = append(lines, fmt.Sprintf("Imported from %s (%s): another program made the episodes, and cupel executed none", words.Plural(len(m.Imported.Sources), "file"), m.Imported.Format))
+	}
 	if m.Stopped != "" {
 		lines = append(lines, "Stopped early: "+m.Stopped)
 	}

@@ -72,18 +72,18 @@ func (c Shift) alarmed() time.Time { return c.Series.Points[c.Detected].Started 
 // Better says that the change is for the better.
 func (c Shift) Better() bool { return c.After > c.Before == c.more }
 
-// Text is "share solved of strong fell from 97% to 88% on 2026-11-03".
+// Text is "share solved of strong fell from 97% to 88% on 3 Nov 2026".
 func (c Shift) Text() string {
 	verb := "fell"
 	if c.After > c.Before {
 		verb = "rose"
 	}
 	return fmt.Sprintf("%s %s from %s to %s on %s%s", c.Of(words.Brief(c.Series.Candidate, 40)), verb, c.Format(c.Before), c.Format(c.After),
-		c.began().Format(time.DateOnly), c.purpose())
+		words.Day(c.began()), c.purpose())
 }
 
-// Alarm is "alarm on 2026-11-05".
-func (c Shift) Alarm() string { return "alarm on " + c.alarmed().Format(time.DateOnly) }
+// Alarm is "alarm on 5 Nov 2026".
+func (c Shift) Alarm() string { return "alarm on " + words.Day(c.alarmed()) }
 
 func (c Shift) purpose() string {
 	if len(c.With) == 0 {

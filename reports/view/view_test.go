@@ -23,8 +23,8 @@ func TestClusterNames(t *testing.T) {
 	require.Empty(t, names(nil))
 }
 
-// What an escalation cost is visible, and unknown rather than zero; also of an
-// episode without a result.
+// The cost of an escalation is shown, also in an episode without a result. If it is
+// unknown, it is not shown as zero.
 func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	price := func(n int64) *int64 { return &n }
 	w := reporttest.NewWorld("a")
@@ -42,7 +42,7 @@ func TestExtraTurnsAreCountedAndPriced(t *testing.T) {
 	require.Equal(t, []string{"2 ($0.00500)", "2 (unknown)", "0"}, []string{extra(m, "rescue"), extra(m, "reflect"), extra(m, "compress")})
 }
 
-// Rows of other strategies appear where there are such, and nowhere else.
+// Rows of other strategies appear only if there are any.
 func TestMeasurementsOfOtherStrategies(t *testing.T) {
 	labels := func(w *reporttest.World) (list []string) {
 		for _, t := range overviewSection(build(w.M, w.Rows)).Tables {
@@ -73,7 +73,7 @@ func TestFormats(t *testing.T) {
 	}
 	meanOf := func(v float64) model.Criterion { return model.Criterion{Kind: "mean", Value: &v, Threshold: 5} }
 	for got, want := range map[string]string{
-		share(0.9496, 0.95).ValueText():   "94.96%", // 95.0% would look like a pass
+		share(0.9496, 0.95).ValueText():   "94.96%", // because 95.0% would look like a pass
 		share(0.949996, 0.95).ValueText(): "94.9996%",
 		share(0.95, 0.95).ValueText():     "95.0%",
 		share(1, 0.95).ValueText():        "100.0%",
@@ -114,11 +114,11 @@ func TestShiftText(t *testing.T) {
 		want   string
 		better bool
 	}{
-		"fell":    {trend.Solved, trend.Change{At: 1, Before: 0.97, After: 0.88}, "share solved of strong fell from 97.0% to 88.0% on 2026-11-03", false},
-		"rose":    {trend.Valid, trend.Change{At: 1, Before: 0.9, After: 0.955}, "share of valid first outputs of strong rose from 90.0% to 95.5% on 2026-11-03", true},
-		"dearer":  {trend.Cost, trend.Change{At: 1, Before: 1e6, After: 2e6}, "mean cost of an episode of strong rose from $0.00100 to $0.00200 on 2026-11-03", false},
-		"steps":   {trend.Steps, trend.Change{At: 1, Before: 4, After: 3.25, With: []string{"candidate"}}, "mean steps of solved episodes of strong fell from 4 to 3.25 on 2026-11-03, with a changed candidate", true},
-		"latency": {trend.Latency, trend.Change{At: 1, Before: 4e5, After: 1.2e6, With: []string{"candidate", "suite"}}, "median turn of strong rose from 400 ms to 1.20 s on 2026-11-03, with a changed candidate and suite", false},
+		"fell":    {trend.Solved, trend.Change{At: 1, Before: 0.97, After: 0.88}, "share solved of strong fell from 97.0% to 88.0% on 3 Nov 2026", false},
+		"rose":    {trend.Valid, trend.Change{At: 1, Before: 0.9, After: 0.955}, "share of valid first outputs of strong rose from 90.0% to 95.5% on 3 Nov 2026", true},
+		"dearer":  {trend.Cost, trend.Change{At: 1, Before: 1e6, After: 2e6}, "mean cost of an episode of strong rose from $0.00100 to $0.00200 on 3 Nov 2026", false},
+		"steps":   {trend.Steps, trend.Change{At: 1, Before: 4, After: 3.25, With: []string{"candidate"}}, "mean steps of solved episodes of strong fell from 4 to 3.25 on 3 Nov 2026, with a changed candidate", true},
+		"latency": {trend.Latency, trend.Change{At: 1, Before: 4e5, After: 1.2e6, With: []string{"candidate", "suite"}}, "median turn of strong rose from 400 ms to 1.20 s on 3 Nov 2026, with a changed candidate and suite", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, m := range TrendMetrics() {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Unknown is shown for a null.
@@ -128,6 +129,9 @@ func Duration(us float64) string {
 	s := int64(math.Round(us / 1e6))
 	return fmt.Sprintf("%d min %02d s", s/60, s%60)
 }
+
+// Day formats a date: "3 Nov 2026".
+func Day(t time.Time) string { return t.Format("2 Jan 2006") }
 
 // Bytes formats a size: "812 bytes", "1.2 kB".
 func Bytes(n int) string {

@@ -27,7 +27,8 @@ func said(s string) string {
 	return strings.Join(texts, "|")
 }
 
-// Rows share an axis: the threshold stands at one place in all of them and in the head.
+// Rows share an axis: the threshold is at the same place in all of them and in the
+// header.
 func TestRowsShareAnAxis(t *testing.T) {
 	list := []model.Criterion{share(0.98, 0.93, 1, stat.Pass), share(0.58, 0.477, 0.678, stat.Fail), share(0.8, 0.7, 0.9, stat.Inconclusive), {Kind: "share", Verdict: stat.NotJudged}, share(0.8, 0.7, 0.9, stat.NotJudged)}
 	p, ok := New(list)
@@ -45,7 +46,7 @@ func TestRowsShareAnAxis(t *testing.T) {
 	require.NotContains(t, string(p.Row(list[3])), "<path", "there is nothing to mark")
 }
 
-// Axes are round, bounded, and do not show a threshold that does not gate.
+// Axes have round, bounded ends, and omit a threshold that does not gate.
 func TestAxes(t *testing.T) {
 	mean := func(value, low, high, threshold float64) model.Criterion {
 		return model.Criterion{Kind: "mean", Value: &value, Interval: &stat.Interval{Low: low, High: high}, Threshold: threshold, Verdict: stat.Pass}

@@ -17,8 +17,9 @@ const (
 	meanPass     = "acceptance passes a mean number of steps that equals its threshold"
 )
 
-// judged draws a run and judges it. old is Wilson's interval of solved, over all episodes
-// that have a result, and oldSteps the t interval of the steps of solved ones.
+// judged draws a run and judges it. old is Wilson's interval of the solved share, over
+// all episodes that have a result, and oldSteps is the t interval of the steps of
+// solved ones.
 func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c model.Candidate, old, oldSteps stat.Interval) {
 	m := s.Manifest("a", "a")
 	m.Acceptance = a
@@ -40,7 +41,7 @@ func judged(rng *rand.Rand, s evidence.Suite, a manifest.Acceptance) (c model.Ca
 	return b.Report().Candidates[0], wilson(k, n), oldSteps
 }
 
-// criterion is a built-in one.
+// criterion returns a built-in criterion by name.
 func criterion(c model.Candidate, name string) model.Criterion {
 	for _, k := range c.Criteria {
 		if k.Name == name {
@@ -50,9 +51,9 @@ func criterion(c model.Candidate, name string) model.Criterion {
 	panic("no criterion " + name)
 }
 
-// acceptances judge whole runs.
+// acceptances are simulations that judge whole runs.
 func acceptances() (list []simulation) {
-	// Steps are few, so that only solved is in question.
+	// The steps are few, so that only the solved share decides.
 	small := func(mean, icc float64) func(*rand.Rand) evidence.Task {
 		return func(rng *rand.Rand) evidence.Task {
 			return evidence.Task{Solved: evidence.Beta(rng, mean, icc), Size: 0.3}

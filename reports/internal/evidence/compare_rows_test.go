@@ -39,7 +39,7 @@ func shared(solved, invalid, icc float64) func(*rand.Rand) evidence.Task {
 	}
 }
 
-// fifth are tasks of which a fifth is solved half the time, and the others always.
+// fifth draws tasks of which a fifth is solved half the time, and the others always.
 func fifth(rng *rand.Rand) evidence.Task {
 	if rng.Float64() < 0.2 {
 		return evidence.Task{Solved: 0.5}
@@ -51,7 +51,7 @@ func constant(solved float64) func(*rand.Rand) evidence.Task {
 	return func(*rand.Rand) evidence.Task { return evidence.Task{Solved: solved} }
 }
 
-// unchanged are comparisons of two runs of one agent.
+// unchanged are simulations that compare two runs of one agent.
 func unchanged() (list []simulation) {
 	growth := compare.Rules{MaxCost: 0.2, MaxLatency: 0.5, MaxSteps: 0.2}
 	for _, c := range []struct {
@@ -106,12 +106,12 @@ func unchanged() (list []simulation) {
 // green are the verdicts that end with exit code 0.
 var green = []stat.Verdict{stat.Pass, stat.NoRegression}
 
-// lostFailures loses a share of the new run's failures, within the allowance of 5 %.
+// lostFailures loses a share of the new run's failures, within the allowance of 5%.
 func lostFailures(chance float64) func(*evidence.Suite) {
 	return func(s *evidence.Suite) { s.LostFailed, s.MaxLost = chance, 0.05 }
 }
 
-// each changes each task by itself.
+// each changes each task independently.
 func each(change func(rng *rand.Rand, t *evidence.Task)) func(*rand.Rand, []evidence.Task) {
 	return func(rng *rand.Rand, tasks []evidence.Task) {
 		for i := range tasks {
@@ -120,8 +120,8 @@ func each(change func(rng *rand.Rand, t *evidence.Task)) func(*rand.Rand, []evid
 	}
 }
 
-// breaks breaks tasks so that the given share of trials is lost on average, over all
-// tasks there could be, of which the given mean is solved.
+// breaks breaks tasks so that the given share of trials is lost on average over all
+// possible tasks, whose mean solved share is given.
 func breaks(loss, mean float64) func(*rand.Rand, []evidence.Task) {
 	return each(func(rng *rand.Rand, t *evidence.Task) {
 		if rng.Float64() < loss/mean {
@@ -130,8 +130,8 @@ func breaks(loss, mean float64) func(*rand.Rand, []evidence.Task) {
 	})
 }
 
-// breaksOf breaks so many of these tasks that they lose the given share of trials. The
-// last one breaks in part.
+// breaksOf breaks as many of these tasks as lose the given share of trials. The last
+// one breaks in part.
 func breaksOf(loss float64) func(*rand.Rand, []evidence.Task) {
 	return func(rng *rand.Rand, tasks []evidence.Task) {
 		left := loss * float64(len(tasks))
@@ -142,12 +142,12 @@ func breaksOf(loss float64) func(*rand.Rand, []evidence.Task) {
 	}
 }
 
-// wanes lets every task lose as much.
+// wanes lets every task lose the same number of points.
 func wanes(loss float64) func(*rand.Rand, []evidence.Task) {
 	return each(func(_ *rand.Rand, t *evidence.Task) { t.Solved -= loss })
 }
 
-// fades lets every task lose the same share of its passes, of the given mean.
+// fades lets every task lose the same share of its passes; their mean is given.
 func fades(loss, mean float64) func(*rand.Rand, []evidence.Task) {
 	return each(func(_ *rand.Rand, t *evidence.Task) { t.Solved *= 1 - loss/mean })
 }
@@ -169,7 +169,7 @@ func grows(factor float64) func(*rand.Rand, []evidence.Task) {
 	return each(func(_ *rand.Rand, t *evidence.Task) { t.Size *= factor })
 }
 
-// worse are comparisons with an agent that is worse.
+// worse are simulations that compare with a worse agent.
 func worse() (list []simulation) {
 	rules := compare.Rules{MaxDrop: 0.1}
 	for _, c := range []struct {
@@ -200,7 +200,8 @@ func worse() (list []simulation) {
 	return append(list, losses()...)
 }
 
-// losses are of 10 points, which a comparison that ends with 0 must detect 8 times in 10.
+// losses are simulations with a loss of 10 points. A comparison that ends with 0 must
+// detect it in 8 of 10 cases.
 func losses() (list []simulation) {
 	const loss = 0.1
 	for _, c := range []struct {
@@ -235,5 +236,5 @@ func points(share float64) string {
 	return string(rune('0'+int(math.Round(100*share)))) + " points"
 }
 
-// passes counts passes by solved alone: of the metrics only it is worse.
+// passes counts passes by the solved share alone, because no other metric is worse.
 func (c change) passes() []func(*rand.Rand) []outcome { return c.says(stat.Pass) }

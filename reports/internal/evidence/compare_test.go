@@ -13,17 +13,18 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// change is a pair of runs of one suite: the new run has other chances of success.
+// change is a pair of runs of one suite; the new run has other probabilities of
+// success.
 type change struct {
 	evidence.Suite
 	// worse changes the tasks for the new runs; nil changes none.
 	worse func(rng *rand.Rand, tasks []evidence.Task)
-	// lose are the losses of the new run alone.
+	// lose is the losses of the new run only.
 	lose func(s *evidence.Suite)
 	// rules are those of the comparison.
 	rules compare.Rules
-	// candidates is how many unchanged or worse candidates there are, and baselines how
-	// many runs the baseline has; 0 means 1.
+	// candidates is the number of candidates, and baselines the number of runs of the
+	// baseline; 0 means 1.
 	candidates, baselines int
 }
 
@@ -51,8 +52,8 @@ func (c change) sides(rng *rand.Rand, tasks []evidence.Task, baseline, newer fun
 
 var names = []string{"b", "c", "d", "e"}
 
-// compared draws the runs and compares them: now with all of the baseline's, and as
-// before with the first of each side.
+// compared draws the runs and compares them with both methods: the current one with all
+// runs of the baseline, the earlier one with the first run of each side.
 func (c change) compared(rng *rand.Rand) (now compare.Comparison, old *oldComparison) {
 	return c.comparedOf(rng, c.Sample(rng))
 }
@@ -102,10 +103,10 @@ func (c change) says(verdicts ...stat.Verdict) []func(*rand.Rand) []outcome {
 	})
 }
 
-// mixedMean is the share of trials solved of mixed tasks.
+// mixedMean is the mean solved share of mixed tasks.
 const mixedMean = 0.5 + 0.2*0.9 + 0.1*0.5 + 0.1*0.1
 
-// mixed are tasks of which most are solved always, and some never, rarely or often; a
+// mixed draws tasks of which most are always solved, and some never, rarely or often. A
 // tenth of them breaks the contract in a tenth of its turns, on average.
 func mixed(rng *rand.Rand) (t evidence.Task) {
 	t = evidence.Task{Size: evidence.LogNormal(0.5)(rng)}

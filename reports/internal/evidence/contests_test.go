@@ -15,8 +15,8 @@ const (
 	manyWin  = "a strategy at a tenth of the cost is called better, among 588 claims"
 )
 
-// contest draws a run of strategies with some models, and compares them. task turns a task
-// into what it is for a strategy. see is called with all rows, too.
+// contest draws a run of strategies with some models, and compares them. task changes a
+// task for each strategy. see is also called with all rows.
 func contest(rng *rand.Rand, s evidence.Suite, models, strategies int, task func(strategy int, t evidence.Task) evidence.Task, see func(ledger.EpisodeRows)) *model.Strategies {
 	var names []string
 	for k := range models * strategies {
@@ -89,7 +89,7 @@ func contests() (list []simulation) {
 			solves := func(strategy int, _ evidence.Task) evidence.Task {
 				return evidence.Task{Solved: []float64{1, 0, 0.5, 0.5}[strategy]}
 			}
-			half := map[string]int{} // of the two that solve half, who solved a task
+			half := map[string]int{} // which of the two strategies that solve half solved a task
 			all := claims(contest(rng, s, 1, 4, solves, func(rows ledger.EpisodeRows) {
 				if e := rows.Episode; e.Solved && e.Candidate >= "c2" {
 					half[e.TaskID] += map[string]int{"c2": 1, "c3": 2}[e.Candidate]
@@ -102,7 +102,8 @@ func contests() (list []simulation) {
 			for _, who := range half {
 				split[who]++
 			}
-			// A p-value above 1 of these two left all claims without an adjusted one.
+			// With the earlier method, a p-value above 1 for these two left all claims
+			// unadjusted.
 			refused := oldFlips(split[1], split[2]) > 1
 			return []outcome{{is(won && !refused), is(won)}}
 		}),
@@ -125,7 +126,7 @@ func contests() (list []simulation) {
 			for _, k := range all {
 				if k.Metric == "cost" && k.First == "s0" {
 					now = now || k.Winner == "s0"
-					old = old || max(*k.P, 1e-4)*float64(n) <= 0.05 // no drawn p-value was smaller
+					old = old || max(*k.P, 1e-4)*float64(n) <= 0.05 // drawn p-values were never smaller
 				}
 			}
 			return []outcome{{is(old), is(now)}}

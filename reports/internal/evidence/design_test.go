@@ -10,13 +10,13 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// The manual of G*Power 3.1, "difference between two dependent means": n = 50, dz =
-// 0.421637, α = 0.05 two-sided has power 0.832114.
+// From the manual of G*Power 3.1, "difference between two dependent means": n = 50, dz
+// = 0.421637, α = 0.05 two-sided has power 0.832114.
 func TestPowerPublished(t *testing.T) {
 	require.InDelta(t, 0.832114, evidence.Power(50, 1, 0.05, 0.421637), 2e-6)
 }
 
-// A dumb second implementation: the noncentral t as what it is, a normal over
+// A simple second implementation uses the definition of the noncentral t: a normal over
 // an independent √(χ²/df), integrated over the latter in small steps.
 func TestPowerAgainstIntegral(t *testing.T) {
 	for _, c := range []struct {

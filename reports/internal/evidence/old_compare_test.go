@@ -12,10 +12,10 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// oldComparison is how cupel compared two runs before: pairs of the trials that have a
-// result on both sides, whatever was lost; one baseline; a bound for each gating metric,
-// solved and contract_valid, or else a permutation test adjusted by Holm; and nothing
-// between pass and inconclusive.
+// oldComparison is how cupel compared two runs before. It used pairs of the trials with
+// a result on both sides, for any number of lost ones; one baseline; for each gating
+// metric a bound (solved and contract_valid) or a permutation test adjusted by Holm;
+// and no verdict between pass and inconclusive.
 type oldComparison struct{ sides [2]map[string]*oldEpisode }
 
 type oldEpisode struct {
@@ -49,13 +49,13 @@ func (o *oldComparison) add(side int, rows ledger.EpisodeRows) {
 	o.sides[side][e.TaskID+"/"+strconv.Itoa(int(e.Trial))] = r
 }
 
-// oldTask are the sums of a task over pairs, on both sides.
+// oldTask has the sums of a task over pairs, on both sides.
 type oldTask struct {
 	id                     string
 	aNum, aDen, bNum, bDen float64
 }
 
-// tasks are the sums of a metric; gone counts the pairs lost, of planned ones.
+// tasks has the sums of a metric; gone counts the lost pairs, of planned ones.
 func (o *oldComparison) tasks(metric int) (list []oldTask, gone, planned int) {
 	by := map[string]*oldTask{}
 	for key, a := range o.sides[0] {
@@ -86,7 +86,7 @@ func (o *oldComparison) tasks(metric int) (list []oldTask, gone, planned int) {
 	return list, gone, planned
 }
 
-// oldMetric is a gating metric, measured.
+// oldMetric is a measured gating metric.
 type oldMetric struct {
 	effect  float64
 	p       float64 // one-sided, for the worse
@@ -127,7 +127,7 @@ func oldMeasure(list []oldTask, margin, alpha float64) (m oldMetric) {
 	return m
 }
 
-// verdict is that of the comparison by solved (margin 5 points) and contract_valid (2).
+// verdict returns the verdict by solved (margin 5 points) and contract_valid (2).
 func (o *oldComparison) verdict(alpha float64) stat.Verdict {
 	margins := [2]float64{0.05, 0.02}
 	var metrics []oldMetric
@@ -163,8 +163,8 @@ func (o *oldComparison) verdict(alpha float64) stat.Verdict {
 	return v
 }
 
-// oldFlips is the two-sided p-value of so many tasks broken and fixed, as it was computed
-// before: twice the tail of an even split can add up to more than 1.
+// oldFlips returns the two-sided p-value of the numbers of tasks broken and fixed, as
+// it was computed before: twice the tail, which can exceed 1 for an even split.
 func oldFlips(broken, fixed int) float64 {
 	tail := min(broken, fixed)
 	if broken == fixed {
@@ -187,8 +187,8 @@ func oldFlips(broken, fixed int) float64 {
 	return 2 * p
 }
 
-// detectable is the loss that was said to be detected with 80 % power, at the given
-// one-sided level; false where none was.
+// detectable returns the loss that cupel said it would detect with 80% power, at the
+// given one-sided level. It is false if there was none.
 func (m oldMetric) detectable(level float64) (loss float64, ok bool) {
 	fewest := int(math.Ceil(-math.Log2(level) - 1e-9))
 	shows := func(loss float64) bool {

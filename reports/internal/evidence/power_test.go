@@ -15,7 +15,7 @@ const (
 	growthGate  = "a comparison passes a growth of cost by the margin"
 )
 
-// metric is one of a comparison of one pair.
+// metric returns a metric of a comparison of one pair.
 func metric(c compare.Comparison, name string) compare.Metric {
 	for _, m := range c.Pairs[0].Metrics {
 		if m.Name == name {
@@ -25,8 +25,8 @@ func metric(c compare.Comparison, name string) compare.Metric {
 	panic("no metric " + name)
 }
 
-// evenSplits compare 300 to 1,500 tasks, of which a few or half come out otherwise on each
-// side: about as many break as are fixed.
+// evenSplits compares 300 to 1,500 tasks, of which a few or half have different
+// outcomes: about the same number breaks and is fixed.
 func evenSplits() simulation {
 	return simulation{
 		setting: "300 to 1,500 × 1, tasks solved half the time", suites: 2000, claims: []claim{{name: evenSplit, never: true}},
@@ -52,8 +52,8 @@ func evenSplits() simulation {
 	}
 }
 
-// powers ask an unchanged comparison which loss these tasks would have detected, and then
-// make them lose as much.
+// powers asks an unchanged comparison which loss these tasks would have detected, and
+// then makes them lose that much.
 func powers() (list []simulation) {
 	for _, c := range []struct {
 		setting string
@@ -91,13 +91,13 @@ func powers() (list []simulation) {
 	return list
 }
 
-// sized are tasks of mean size 1.
+// sized draws tasks of mean size 1.
 func sized(rng *rand.Rand) evidence.Task {
 	return evidence.Task{Solved: 1, Size: evidence.LogNormal(0.5)(rng)}
 }
 
-// changes are the intervals of effects, and the gate of growing cost. A mean cost is
-// 1,000,000 nano-USD.
+// changes are simulations of the intervals of effects, and of the gate for growing
+// cost. A mean cost is 1,000,000 nano-USD.
 func changes() (list []simulation) {
 	for _, c := range []struct {
 		setting, metric string

@@ -17,8 +17,8 @@ const (
 	roundsSaved = "a trial of an unchanged agent is not needed in rounds"
 )
 
-// inRounds compares a run trial by trial with a baseline of three runs, up to the round
-// that decides; fixed is the comparison after all trials.
+// inRounds compares a run, trial by trial, with a baseline of three runs, up to the
+// round that decides. fixed is the comparison after all trials.
 func (c change) inRounds(rng *rand.Rand) (verdict, fixed stat.Verdict, rounds int) {
 	tasks, base := c.Sample(rng), c.Manifest("a", "a")
 	var before [3][]ledger.EpisodeRows
@@ -70,7 +70,7 @@ func (c change) inRounds(rng *rand.Rand) (verdict, fixed stat.Verdict, rounds in
 	return verdict, look(c.Trials, nil), rounds
 }
 
-// rounds are runs whose trials stop when a comparison is decided.
+// rounds are simulations of runs whose trials stop when the comparison is decided.
 func rounds() (list []simulation) {
 	suite := func(icc float64) evidence.Suite {
 		return evidence.Suite{Tasks: 100, Trials: 5, Turns: 3, Task: shared(0.9, 0.02, icc)}

@@ -8,9 +8,9 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// wilson is the 95 % score interval of k in n independent observations, which cupel
-// used for turns and trials of one task as if they were that: E. B. Wilson, JASA 22
-// (1927) 209–212.
+// wilson returns the 95% score interval of k in n independent observations. cupel used
+// it for turns and trials of one task as if they were independent: E. B. Wilson, JASA
+// 22 (1927) 209–212.
 func wilson(k, n int) stat.Interval {
 	const z = 1.959963984540054
 	p, size := float64(k)/float64(n), float64(n)
@@ -24,8 +24,9 @@ const (
 	falsePass = "acceptance passes a share that equals its threshold"
 )
 
-// shares are the intervals of a share, of solved trials or valid turns, in the settings
-// of the table: of three true shares, 80, 95 and 99 %, the worst.
+// shares are simulations of the intervals of a share, of solved trials or valid turns,
+// in the settings of the table. Of the three true shares 80, 95 and 99%, the worst
+// counts.
 func shares() (list []simulation) {
 	always := func(n int) func(*rand.Rand) int { return func(*rand.Rand) int { return n } }
 	between := func(low, high int) func(*rand.Rand) int {

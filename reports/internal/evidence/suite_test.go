@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 )
 
-// drawn are the episodes of a run, with the number of turns of each.
+// drawn has the episodes of a run, with the number of turns of each.
 func drawn(s evidence.Suite, seed uint64) (list []ledger.Episode, turns []int) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s.Run(rng, s.Sample(rng), s.Manifest("r", "a"), "a", func(rows ledger.EpisodeRows) {
@@ -22,8 +22,9 @@ func drawn(s evidence.Suite, seed uint64) (list []ledger.Episode, turns []int) {
 	return list, turns
 }
 
-// Of m trials each, the variance between tasks of the number solved is that of the
-// intra-task correlation: m·p·(1−p)·(1 + (m−1)·ICC). The mean of every mechanism is p.
+// With m trials each, the variance between tasks of the number of solved trials is
+// determined by the intra-task correlation: m·p·(1−p)·(1 + (m−1)·ICC). The mean of
+// every mechanism is p.
 func TestMechanisms(t *testing.T) {
 	const tasks, m, p = 40_000, 5, 0.8
 	icc := map[string]float64{"ICC 0": 0, "ICC 0.1": 0.1, "ICC 0.3": 0.3, "ICC 0.6": 0.6}
@@ -78,7 +79,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	require.Equal(t, 30, lost, "5 % of all episodes, and no more")
-	require.InDelta(t, 300, solved, 45, "nothing that was solved is lost")
+	require.InDelta(t, 300, solved, 45, "no solved episode is lost")
 
 	s = evidence.Suite{Tasks: 50, Trials: 3, Turns: 3, Task: half, Unequal: true, Dominant: true, Noise: evidence.Pareto(3)}
 	list, turns = drawn(s, 3)

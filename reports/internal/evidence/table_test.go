@@ -20,8 +20,8 @@ var (
 	thin = flag.Int("thin", 1, "with CUPEL_EVIDENCE=1, draw one in so many suites")
 )
 
-// answer is what one method says of one synthetic suite. The zero value says nothing: the
-// suite does not count.
+// answer is the result of one method for one synthetic suite. The zero value means no
+// result: the suite does not count.
 type answer int
 
 const (
@@ -36,18 +36,19 @@ func is(so bool) answer {
 	return no
 }
 
-// outcome is whether what a claim counts happened, under the method that cupel used
-// before and the one it uses now.
+// outcome has the answers of the earlier and the current method to the question that a
+// claim counts.
 type outcome struct{ old, new answer }
 
 // claim is a promise about a rate.
 type claim struct {
 	name string
-	// atMost or atLeast is the promise; the other is 0. never says that atMost is 0.
+	// atMost or atLeast is the promise; the other one is 0. never means that atMost is
+	// 0.
 	atMost, atLeast float64
 	never           bool
-	// breaks says why the promise does not hold in this setting. The simulation then
-	// must show that.
+	// breaks is the reason why the promise is not kept in this setting. The simulation
+	// must then show that it is not.
 	breaks string
 }
 
@@ -65,7 +66,7 @@ func (c claim) promise() string {
 	return fmt.Sprintf("≤ %.3g%%", 100*c.atMost)
 }
 
-// kept says that a rate of hits of n may come of one that keeps the promise.
+// kept reports whether hits of n are compatible with the promise.
 func (c claim) kept(n rate) bool {
 	iv, ok := stat.ClopperPearson(n.hits, n.n, 0.99)
 	if c.atLeast > 0 {
@@ -74,8 +75,8 @@ func (c claim) kept(n rate) bool {
 	return ok && iv.Low <= c.atMost
 }
 
-// simulation draws suites of one setting. draw returns an outcome for each claim. Where
-// there are several cases the worst rate counts, and the best is shown beside it.
+// simulation draws suites of one setting. draw returns an outcome for each claim. With
+// several cases the worst rate counts, and the best is listed with it.
 type simulation struct {
 	setting string
 	claims  []claim
@@ -88,8 +89,8 @@ func one(draw func(rng *rand.Rand) []outcome) []func(rng *rand.Rand) []outcome {
 	return []func(*rand.Rand) []outcome{draw}
 }
 
-// draws is how often each case is drawn: 10,000 times in evidence, and 1 in 400 of that
-// in passing.
+// draws returns how often each case is drawn: 10,000 times for evidence, and 1 in 400
+// of that otherwise.
 func (s *simulation) draws() int {
 	n := s.suites
 	if n == 0 {
@@ -104,7 +105,7 @@ func (s *simulation) draws() int {
 	return max(1, n/400)
 }
 
-// rate is how often something happened.
+// rate is the number of hits in n draws.
 type rate struct{ hits, n int }
 
 func (r *rate) add(a answer) {
@@ -118,7 +119,7 @@ func (r *rate) add(a answer) {
 
 func (r rate) share() float64 { return float64(r.hits) / float64(r.n) }
 
-// String is the rate in percent with its 99 % interval; a dash without any.
+// String returns the rate in percent with its 99% interval, or a dash if n is 0.
 func (r rate) String() string {
 	if r.n == 0 {
 		return "–"
@@ -127,7 +128,7 @@ func (r rate) String() string {
 	return fmt.Sprintf("%.1f (%.1f–%.1f)", 100*r.share(), 100*iv.Low, 100*iv.High)
 }
 
-// worse says that a is further on the side where c's promise is broken.
+// worse reports whether a is further than b on the side that breaks c's promise.
 func (c claim) worse(a, b rate) bool {
 	if a.n == 0 || b.n == 0 {
 		return b.n == 0 && a.n > 0
@@ -139,11 +140,11 @@ func (c claim) worse(a, b rate) bool {
 type row struct {
 	claim
 	setting         string
-	old, new, other rate // the worst of each; other is the best of new
+	old, new, other rate // the worst rate of each method; other is the best of the current one
 	suites          int
 }
 
-// heading are the first lines of the table.
+// heading has the first lines of the table.
 const heading = `| promise | setting | promised | before: measured, % | now: measured, % | suites |
 |---|---|---|---|---|---|
 `
@@ -163,7 +164,7 @@ func thousands(n int) string {
 	return fmt.Sprint(n)
 }
 
-// rows runs a simulation. Suite i of a case is the same however many are drawn.
+// rows runs a simulation. Suite i of a case is the same for any number of draws.
 func (s *simulation) rows() []row {
 	list := make([]row, len(s.claims))
 	for i, c := range s.claims {
@@ -234,7 +235,7 @@ func TestSimulationPromises(t *testing.T) {
 	pageOf(t, table(rows))
 }
 
-// table lists the rows, those of one promise together, in the order of its first.
+// table lists the rows. Rows of one promise are together, in the order of the first.
 func table(rows [][]row) string {
 	var order []string
 	by := map[string][]row{}
@@ -263,8 +264,8 @@ const (
 	end   = "<!-- end of the generated table -->\n"
 )
 
-// pageOf compares the table with that of the page: in evidence byte by byte, else without
-// the measured rates.
+// pageOf compares the table with the one on the page: for evidence byte by byte,
+// otherwise without the measured rates.
 func pageOf(t *testing.T, table string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -285,7 +286,7 @@ func pageOf(t *testing.T, table string) {
 	require.Equal(t, now, table, "run this test with CUPEL_EVIDENCE=1 and -update")
 }
 
-// promises are the first three cells of each line.
+// promises returns the first three cells of each line.
 func promises(table string) (list []string) {
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, " | ")

@@ -15,12 +15,12 @@ const (
 	nights      = 40
 )
 
-// quiet is the chance of an alarm in that many nights where there is one false alarm in
-// 200 nights.
+// quiet is the probability of an alarm in this number of nights, at a rate of one false
+// alarm in 200 nights.
 var quiet = -math.Expm1(-nights / 200.0)
 
-// history draws the runs of an unchanged agent, night by night: 300 episodes each, of
-// which 90 % are solved but for noise of 3 points that is correlated from night to night.
+// history draws the runs of an unchanged agent, night by night, with 300 episodes each.
+// 90% are solved, with noise of 3 points that is correlated from night to night.
 func history(rng *rand.Rand, phi float64) (runs []trend.Run) {
 	const episodes = 300
 	for i, noise := range evidence.AR1(rng, nights, phi, 0.03) {
@@ -37,7 +37,7 @@ func history(rng *rand.Rand, phi float64) (runs []trend.Run) {
 	return runs
 }
 
-// alarms says that a report of one of the nights shows a change.
+// alarms reports whether the report of one of the nights shows a change.
 func alarms(runs []trend.Run) bool {
 	for n := 2; n <= len(runs); n++ {
 		for _, s := range trend.Of(runs[:n]) {
@@ -49,12 +49,12 @@ func alarms(runs []trend.Run) bool {
 	return false
 }
 
-// oldAlarms is the same with the search that cupel used before: the cut between two
-// stretches that differ most, the second perhaps with an end, has a p-value from random
-// orders of the points, as if these were exchangeable; and nothing allows for looking
-// again every night.
+// oldAlarms does the same with the search that cupel used before. The cut between the
+// two stretches that differ most, the second possibly with an end, gets a p-value from
+// random orders of the points, as if these were exchangeable. Nothing corrects for
+// looking again every night.
 func oldAlarms(rng *rand.Rand, runs []trend.Run) bool {
-	const draws, alpha, first = 399, 0.05, 8 // of fewer than 8 points no order is rare enough
+	const draws, alpha, first = 399, 0.05, 8 // no order of fewer than 8 points is rare enough
 	values := make([]float64, len(runs))
 	for i, r := range runs {
 		values[i] = float64(r.Solved) / float64(r.Scored)
@@ -75,8 +75,8 @@ func oldAlarms(rng *rand.Rand, runs []trend.Run) bool {
 	return false
 }
 
-// oldCut is the largest sum of squares between the points before a cut and those from it
-// on, up to some end; both sides have two points at least.
+// oldCut returns the largest sum of squares between the points before a cut and those
+// after it, up to some end. Both sides have at least two points.
 func oldCut(series []float64) (most float64) {
 	left := 0.0
 	for cut, v := range series {

@@ -135,6 +135,7 @@ func SidesFixture(isNew bool, task, candidate string, n int) (rows ledger.Episod
 	}
 	add("tool", "today_range", "", `{"start_date":"2026-05-13","end_date":"2026-05-13"}`)
 	add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)
+	rows.Turns[1].SubAgent = "bg_1"
 	if isNew {
 		for range 3 {
 			add("tool", "get_counts", `"label":"angry"`, `{"label":"angry","value":427}`)

@@ -24,7 +24,7 @@ func TestClassify(t *testing.T) {
 		{"all fail", stat.Trials{N: 3}, stat.Trials{N: 5}, flake.StableFail, 1},
 		{"one each, turned", stat.Trials{Passed: 1, N: 1}, stat.Trials{N: 1}, flake.Unclear, 0.5},
 		{"two each, turned", stat.Trials{N: 2}, stat.Trials{Passed: 2, N: 2}, flake.Unclear, 1.0 / 6},
-		// 1/C(6,3) is 1/20: as binary fractions it could fall on either side of 0.05.
+		// 1/C(6,3) is 1/20: with binary fractions it could be on either side of 0.05.
 		{"three each, turned", stat.Trials{Passed: 3, N: 3}, stat.Trials{N: 3}, flake.NewlyBroken, 0.05},
 		{"three each, turned back", stat.Trials{N: 3}, stat.Trials{Passed: 3, N: 3}, flake.NewlyFixed, 0.05},
 		{"one failure", stat.Trials{Passed: 8, N: 8}, stat.Trials{Passed: 7, N: 8}, flake.Flaky, 0.5},
@@ -54,9 +54,9 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// P by adding up single tables; the two-sided test knows them all. And what the
-// rule promises: whatever the share of passes, a task without change is called
-// broken (fixed) with probability alpha at most, added up over all outcomes.
+// P is added up from single tables; the two-sided test covers all of them. For any
+// share of passes, a task without change is called broken with probability at most
+// alpha, and fixed with probability at most alpha, added up over all outcomes.
 func TestClassifyKeepsItsLevel(t *testing.T) {
 	for _, n := range [][2]int{{3, 3}, {8, 8}, {5, 9}, {10, 1}} {
 		for _, share := range []float64{0, 0.1, 0.5, 0.9, 0.99, 1} {
@@ -81,7 +81,7 @@ func TestClassifyKeepsItsLevel(t *testing.T) {
 	}
 }
 
-// The one-sided p from big binomials, one term at a time.
+// The reference is the one-sided p from big binomials, one term at a time.
 func TestClassifyAgainstBinomials(t *testing.T) {
 	for _, c := range [][4]int{{7, 9, 2, 11}, {30, 40, 11, 37}, {199, 200, 150, 180}, {12, 12, 0, 12}} {
 		e, ok := flake.Classify(stat.Trials{Passed: c[0], N: c[1]}, stat.Trials{Passed: c[2], N: c[3]}, 0.05)

@@ -12,8 +12,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// noisy is a series of first-order autoregressive noise of standard deviation 1, so many
-// readings of it at each level.
+// noisy returns a series of first-order autoregressive noise of standard deviation 1,
+// with the given number of readings at each level.
 func noisy(rng *rand.Rand, phi float64, levels []float64, lengths ...int) (series []Reading) {
 	u := rng.NormFloat64()
 	for i, level := range levels {
@@ -38,7 +38,7 @@ func TestShifts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	outlier := noisy(rng, 0, []float64{0}, 40)
 	outlier[25].Value = 1e9
-	short := noisy(rng, 0, []float64{0}, 40) // a night that was cut short
+	short := noisy(rng, 0, []float64{0}, 40) // a nightly run that was interrupted
 	short[25] = Reading{Value: 9, Spread: 3}
 	short[26] = Reading{Value: 9, Spread: 3}
 	for name, c := range map[string]struct {
@@ -73,8 +73,8 @@ func TestShifts(t *testing.T) {
 	}
 }
 
-// The first alarm is possible at the twelfth reading: ten of the old level and two of the
-// new one.
+// The first alarm is possible at the twelfth reading: ten of the old level and two of
+// the new one.
 func TestFirstAlarm(t *testing.T) {
 	first := math.MaxInt
 	rng := rand.New(rand.NewPCG(61, 2))
@@ -87,8 +87,8 @@ func TestFirstAlarm(t *testing.T) {
 	require.Equal(t, 12, first)
 }
 
-// What is known of a night does not change later: the changes in a longer series are those
-// in a shorter one, and more.
+// Later nights do not change the result for earlier ones: the changes in a longer
+// series include those in a shorter one.
 func TestShiftsGoForward(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 3))
 	several := 0
@@ -117,7 +117,7 @@ func TestShiftsGoForward(t *testing.T) {
 	require.Greater(t, several, 20)
 }
 
-// Another unit, zero or direction changes nothing.
+// Another unit, zero or direction does not change the result.
 func TestShiftsKeepUnderUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 4))
 	series := noisy(rng, 0.5, []float64{0, -6, 2}, 30, 20, 20)
@@ -144,12 +144,12 @@ func TestShiftsRefuse(t *testing.T) {
 		require.False(t, ok, name)
 		require.Empty(t, got, name)
 	}
-	for _, nights := range []float64{0, -1, math.NaN(), math.Inf(1)} { // a limit for anything
+	for _, nights := range []float64{0, -1, math.NaN(), math.Inf(1)} { // not a number of nights
 		require.False(t, levelLimit(nights) < levelLow, nights)
 	}
 }
 
-// Values at the ends of what is taken make no score that is not a number.
+// Values at the ends of the accepted range do not produce a score of NaN.
 func FuzzShifts(f *testing.F) {
 	f.Add(uint64(1), 1.0, 0.0, 0.1)
 	f.Add(uint64(2), 1e100, -1e100, 1e-100)
@@ -167,7 +167,7 @@ func FuzzShifts(f *testing.F) {
 	})
 }
 
-// plainAR1 is lagged.ar1 by its words, from the levels themselves.
+// plainAR1 computes lagged.ar1 by its definition, from the levels themselves.
 func plainAR1(levels [][]float64, spread float64) (phi, sigma, df float64) {
 	var earlier, later []float64
 	for _, level := range levels {
@@ -202,7 +202,8 @@ func plainAR1(levels [][]float64, spread float64) (phi, sigma, df float64) {
 	return phi, math.Sqrt(rest / df), df
 }
 
-// plainShifts is Shifts by its words: no sums are kept, everything is added up again.
+// plainShifts computes Shifts by its definition. It keeps no sums, and adds everything
+// up again.
 func plainShifts(series []Reading, nights float64) (shifts []Shift) {
 	var levels [][]float64
 	from, first, known := 0, 10, -1
@@ -285,7 +286,7 @@ func TestShiftsAgreeWithPlainOnes(t *testing.T) {
 	require.Greater(t, found, 40)
 }
 
-// By hand: deviations −½, −½, ½, ½ have three pairs of products ¼, −¼, ¼.
+// By hand: the deviations −½, −½, ½, ½ have three products of neighbours: ¼, −¼, ¼.
 func TestAR1ByHand(t *testing.T) {
 	var l levelReadings
 	l.start()
@@ -295,7 +296,7 @@ func TestAR1ByHand(t *testing.T) {
 	got := l.within(1, 5)
 	require.Equal(t, lagged{3, 0.75, 0.75, 0.25}, got)
 	require.Equal(t, lagged{}, l.within(2, 3))
-	// φ = ⅓; + (1 + 3·⅓)/40 and one standard error.
+	// φ = ⅓, plus (1 + 3·⅓)/40 and one standard error.
 	got = lagged{39, 9, 9, 3}
 	phi, sigma, df := got.ar1(1, 0)
 	raised := 1.0/3 + 2.0/40
@@ -305,8 +306,8 @@ func TestAR1ByHand(t *testing.T) {
 	require.InDelta(t, math.Sqrt((9-6*raised+9*raised*raised)/37), sigma, 1e-12)
 }
 
-// The mean estimate of φ lies above φ in short and in long series, up to the largest
-// value allowed for.
+// The mean estimate of φ is above φ in short and in long series, up to the largest
+// value that is allowed for.
 func TestAR1IsConservative(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 6))
 	for _, phi := range []float64{0, 0.5, 0.8} {
@@ -321,7 +322,7 @@ func TestAR1IsConservative(t *testing.T) {
 				got, _, _ := l.within(0, n).ar1(1, 0.1)
 				sum += got / 300
 			}
-			if n > 12 || phi < 0.8 { // of twelve readings, the part cut off at 0.9 is missed
+			if n > 12 || phi < 0.8 { // for twelve readings, the limit of 0.9 lowers the mean
 				require.Greater(t, sum, phi, "φ %v, %d readings", phi, n)
 			}
 			require.Less(t, sum, phi+0.45, "φ %v, %d readings", phi, n)
@@ -348,11 +349,11 @@ func TestLevelLimit(t *testing.T) {
 		require.GreaterOrEqual(t, levelLimit(nights), last)
 		last = levelLimit(nights)
 	}
-	require.Greater(t, last, 7.0, "the limit goes on rising beyond the table")
+	require.Greater(t, last, 7.0, "the limit continues to rise beyond the table")
 }
 
-// The table of limits is that of the simulation it names, in one cell of it: 500 series, and
-// 10,000 with CUPEL_EVIDENCE=1.
+// The table of limits agrees with the simulation that it names, in one cell: 500
+// series, or 10,000 with CUPEL_EVIDENCE=1.
 func TestSimulationLevelLimits(t *testing.T) {
 	series, nights := 500, []float64{300}
 	if testkit.Evidence() {
@@ -373,7 +374,7 @@ func TestSimulationLevelLimits(t *testing.T) {
 		}
 		iv, _ := stat.ClopperPearson(alarms, 189*series, 0.99)
 		t.Logf("one alarm in %.0f readings (%.0f–%.0f), promised %.0f", float64(189*series)/float64(alarms), 1/iv.High, 1/iv.Low, want)
-		// Alarms of one series come in groups, so the interval is somewhat too narrow.
+		// Alarms of one series are correlated, so the interval is somewhat too narrow.
 		require.Greater(t, 1.15/iv.Low, want)
 		require.Less(t, 0.85/iv.High, want)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
 
-// By hand: 0.01·4; 0.02·3 = 0.06; 0.03·2 = 0.06, 0.04·1 not below it. BH:
-// 0.01·4/1 = 0.04 = 0.02·4/2 = 0.03·4/3 = 0.04·4/4.
+// By hand, Holm: 0.01·4; 0.02·3 = 0.06; 0.03·2 = 0.06; 0.04·1 is raised to 0.06.
+// Benjamini–Hochberg: 0.01·4/1 = 0.04 = 0.02·4/2 = 0.03·4/3 = 0.04·4/4.
 func TestAdjustByHand(t *testing.T) {
 	p := []float64{0.04, 0.01, 0.03, 0.02}
 	holm, err := multiple.Holm(p)
@@ -24,7 +24,7 @@ func TestAdjustByHand(t *testing.T) {
 	require.Equal(t, []float64{0.04, 0.01, 0.03, 0.02}, p, "the input keeps its order")
 	for name, bad := range map[string][]float64{
 		"p-value 2 of 2 is NaN; a p-value is a number from 0 to 1": {0.1, math.NaN()}, "1 of 1 is -0.1": {-0.1}, "1 of 3 is 1.1": {1.1, 0, 1}, "2 of 2 is +Inf": {0, math.Inf(1)},
-		"1 of 1 is 1.0000000000000002": {math.Nextafter(1, 2)}, // who computes such a one is to be corrected
+		"1 of 1 is 1.0000000000000002": {math.Nextafter(1, 2)}, // a caller that computes such a value has an error
 	} {
 		_, err := multiple.Holm(bad)
 		require.ErrorContains(t, err, name)
@@ -38,9 +38,9 @@ func TestAdjustByHand(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// Benjamini and Hochberg (1995), section 4.1, fifteen p-values of a study of
-// thrombolysis: at 0.05 Holm's and Bonferroni's procedures reject the first
-// three hypotheses, theirs the first four.
+// The data are from Benjamini and Hochberg (1995), section 4.1: fifteen p-values of a
+// study of thrombolysis. At 0.05, Holm's and Bonferroni's procedures reject the first
+// three hypotheses, and the authors' procedure rejects the first four.
 func TestAdjustPublished(t *testing.T) {
 	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
 	rejected := func(adjusted []float64, err error) (n int) {
@@ -56,8 +56,8 @@ func TestAdjustPublished(t *testing.T) {
 	require.Equal(t, 4, rejected(multiple.BenjaminiHochberg(p)))
 }
 
-// Holm is the closure of Bonferroni: the adjusted value is the largest, over all
-// subsets with the hypothesis in it, of the subset's size times its least p.
+// Holm is the closure of Bonferroni: the adjusted value is the maximum, over all
+// subsets that contain the hypothesis, of the subset's size times its smallest p.
 // Marcus, Peritz and Gabriel, Biometrika 63 (1976) 655–660.
 func TestHolmAgainstClosure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,15 +82,16 @@ func TestHolmAgainstClosure(t *testing.T) {
 	})
 }
 
-// The procedure as its paper states it: find the largest k with p(k) ≤ k·q/m and
-// reject those up to p(k). At an adjusted value as q it must reject; just below, not.
+// The reference is the procedure as its paper states it: find the largest k with p(k) ≤
+// k·q/m and reject those up to p(k). With the adjusted value as q it must reject; just
+// below, it must not.
 func TestBenjaminiHochbergAgainstProcedure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0.001, 0.9), 1, 20).Draw(t, "p")
 		got, err := multiple.BenjaminiHochberg(p)
 		require.NoError(t, err)
 		rejects := func(i int, q float64) bool {
-			for _, limit := range p { // is there a limit ≥ p[i] at which enough lie below?
+			for _, limit := range p { // true if enough values are below some limit ≥ p[i]
 				count := 0
 				for _, v := range p {
 					if v <= limit {

@@ -143,46 +143,6 @@ func DifferenceWords(c compare.Comparison, d compare.Difference) (what, how stri
 	return what, how
 }
 
-// Change is a metric's, with its unit: "-15.6 pts".
-func Change(m compare.Metric) string {
-	return words.Signed(m.Unit, m.Effect) + words.Points(m.Unit, m.Effect)
-}
-
-// Margin is the tolerated loss of a metric.
-func Margin(m compare.Metric) string {
-	return strings.TrimPrefix(words.Signed(m.Unit, m.Margin), "+") + words.Points(m.Unit, m.Margin)
-}
-
-// MetricWhy says in one line what decided a gating metric.
-func MetricWhy(m compare.Metric) string {
-	return fmt.Sprintf("%s %s → %s, %s (%s); %s", MetricTitle(m), words.InUnit(m.Unit, m.Baseline), words.InUnit(m.Unit, m.New), Change(m), words.SpanOf(m.Unit, m.Interval), Details(m))
-}
-
-// Details are what is known of a metric apart from its values.
-func Details(m compare.Metric) string {
-	var parts []string
-	if m.P != nil {
-		parts = append(parts, fmt.Sprintf("p %s, adjusted %s", words.Chance(m.P), words.Chance(m.Adjusted)))
-	}
-	if m.Margin != nil {
-		parts = append(parts, "margin "+Margin(m))
-	}
-	parts = append(parts, fmt.Sprintf("%s of %s", words.Plural(m.N, "pair"), words.Plural(m.Clusters, "task")))
-	return words.Join(" ", strings.Join(parts, "; ")+".", m.Note, m.Power)
-}
-
-// MetricTitle is a metric's name within a line.
-func MetricTitle(m compare.Metric) string { return words.LowerFirst(cmp.Or(m.Title, m.Name, "metric")) }
-
-// VerdictIn is a metric's verdict within its pair: where too much was lost to judge
-// the pair, no metric fails.
-func VerdictIn(p compare.Pair, m compare.Metric) stat.Verdict {
-	if m.Verdict == stat.Fail && p.Verdict != stat.Fail {
-		return stat.Inconclusive
-	}
-	return m.Verdict
-}
-
 // GateWords are a verdict in a sentence, with the reason if only the rules keep a gate
 // from accepting it.
 func GateWords(rules compare.Rules, v stat.Verdict) string {
@@ -190,17 +150,6 @@ func GateWords(rules compare.Rules, v stat.Verdict) string {
 		return words.Word(v) + " (on_unclear is fail)"
 	}
 	return words.Word(v)
-}
-
-// MetricWord is the verdict of a metric in a table.
-func MetricWord(m compare.Metric) string {
-	switch {
-	case !m.Gates:
-		return "not gated"
-	case m.Improved && m.Verdict == stat.Pass:
-		return "improved"
-	}
-	return words.Word(m.Verdict)
 }
 
 // PairWord is the verdict of a pair in a table.
