@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// Where the provider put another model behind a name between two runs, the comparison
-// of the two says so, though neither run asked the canary.
+// If the provider changed the model behind a name between two runs, their comparison says so, even
+// if neither run made a canary observation.
 func TestComparisonAcrossAChangeOfTheModel(t *testing.T) {
 	var served atomic.Value
 	served.Store("gpt-x-2026-01")

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/tape"
 	"github.com/cupel-eval/cupel/goldens"
 	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness/cassettes"
@@ -31,6 +32,15 @@ func newCassette(p *process) *cobra.Command {
 	}
 	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteJoin(p), newCassetteAudit(p))
 	return cmd
+}
+
+// newTape is the verb tape: a command whose requests to models are on a cassette.
+func newTape(p *process) *cobra.Command {
+	return tape.Command(func(o *tape.Options) {
+		p.loadCredentials()
+		o.Env, o.Stdin, o.Stdout, o.Stderr = os.Environ(), p.stdin, os.Stdout, os.Stderr
+		o.Log, o.Secrets, o.Now = p.stderr, p.secrets, p.now
+	})
 }
 
 func newCassetteLs(p *process) *cobra.Command {
@@ -108,7 +118,7 @@ func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) e
 }
 
 func suiteFlags(cmd *cobra.Command) {
-	cmd.Flags().String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research (default: the configuration's, else builtin:counts)")
+	cmd.Flags().String("suite", "", "suite folder, builtin:counts, builtin:desk, builtin:instance or builtin:research (default: the configuration's, else builtin:counts)")
 	cmd.Flags().String("config", config.Name, "configuration file")
 }
 
@@ -198,6 +208,11 @@ func (p *process) learn(candidates []goldens.Candidate, suite *goldens.Suite) {
 	for _, h := range suite.HTTP {
 		for _, line := range h.Headers {
 			p.credential(line.Env)
+		}
+	}
+	for _, s := range suite.MCP {
+		for _, name := range s.Variables() {
+			p.credential(name)
 		}
 	}
 	for _, t := range suite.Tasks {

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/agents"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
@@ -37,6 +38,7 @@ candidate settings. Runs no episode.
   orphan   not planned by the suite; "cupel cassette prune" deletes it
 
 Prints all that are not fresh. Exits with 3 if one is stale, missing or corrupt.
+Proposes rules where two trials of an external agent differ only in volatile texts.
 --task, --candidate and --tag limit the check to planned cassettes.`,
 		Example: `  cupel cassette status
   cupel cassette status builtin:counts --all
@@ -50,7 +52,8 @@ Prints all that are not fresh. Exits with 3 if one is stale, missing or corrupt.
 			if err != nil {
 				return err
 			}
-			return printStatus(p, o, list, all, asJSON)
+			rules, err := agents.Volatile(o, list)
+			return errors.Join(err, printStatus(p, o, list, rules, all, asJSON))
 		},
 	}
 	suiteFlags(cmd)
@@ -80,13 +83,13 @@ func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Se
 	return o, err
 }
 
-func printStatus(p *process, o harness.Options, list []cassettes.Status, all, asJSON bool) error {
+func printStatus(p *process, o harness.Options, list []cassettes.Status, rules []string, all, asJSON bool) error {
 	count := map[cassettes.State]int{}
 	for _, s := range list {
 		count[s.State]++
 	}
 	if asJSON {
-		if err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list}); err != nil {
+		if err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list, "rules": rules}); err != nil {
 			return err
 		}
 		return statusOutcome(o, count, len(list))
@@ -105,6 +108,9 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, all, as
 	_, err := fmt.Fprintf(p.stdout, "%s: %d fresh, %d stale, %d missing, %d corrupt, %d unused, %d orphaned\n", o.Suite.Path,
 		count[cassettes.Fresh], count[cassettes.Stale], count[cassettes.Missing], count[cassettes.Corrupt],
 		count[cassettes.Unused], count[cassettes.Orphan])
+	if len(rules) > 0 {
+		_, _ = fmt.Fprintf(p.stdout, "\n%s\n", strings.Join(rules, "\n\n"))
+	}
 	return errors.Join(err, statusOutcome(o, count, len(list)))
 }
 
@@ -118,7 +124,7 @@ func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) 
 	}
 	text := fmt.Sprintf("%d of %d planned cassettes are not fresh", bad, planned)
 	if o.CassetteDir != "" {
-		text += "; record them with: cupel run --mode record --stale --suite " + o.Suite.Path
+		text += "; record them with: cupel run" + o.RecordFlags + " --mode record --stale --suite " + o.Suite.Path
 		if o.Trials > 1 {
 			text += fmt.Sprintf(" --trials %d", o.Trials)
 		}
@@ -165,9 +171,9 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 }
 
 func prune(p *process, o harness.Options, list []cassettes.Status, yes bool) error {
+	var orphans []string
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "why"})
-	var orphans []string
 	for _, s := range list {
 		if s.State == cassettes.Orphan {
 			orphans = append(orphans, s.Path)

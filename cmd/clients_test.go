@@ -23,14 +23,14 @@ import (
 // clientScripts is the folder of the npm clients and of the scripts that use them.
 var clientScripts = filepath.Join("..", "providers", "sim", "testdata", "clients")
 
-// The official npm clients of all wires ask cupel sim for text, streams, tools, parallel
-// tools, structured output and errors. make clients installs them.
+// The official npm clients of all wires request text, streams, tools, parallel tools, structured
+// output and errors from cupel sim. make clients installs them.
 func TestClients(t *testing.T) {
 	modules := testkit.Modules(t, "CUPEL_CLIENTS_DIR", "the npm clients: run make clients")
 	scripts, err := filepath.Glob(filepath.Join(clientScripts, "*.mjs"))
 	require.NoError(t, err)
 	args := []string{"--test", "--test-reporter=tap"}
-	for _, script := range scripts { // node looks for modules beside the script
+	for _, script := range scripts { // node searches modules in the script's folder
 		text, err := os.ReadFile(script)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(modules, filepath.Base(script)), text, 0o644))
@@ -60,13 +60,13 @@ func TestClients(t *testing.T) {
 	t.Logf("%d tests of %d clients", count("pass"), len(args)-2)
 }
 
-// serveSim starts cupel sim on a free port. stop interrupts it and waits for its end.
+// serveSim starts cupel sim on a free port. stop interrupts it and waits until it has ended.
 func serveSim(ctx context.Context, t *testing.T) (url string, stop func()) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	server := exec.CommandContext(ctx, self, "sim", "--addr", "127.0.0.1:0")
-	server.Args[0] = "cupel" // which this binary is by that name: see TestMain
+	server.Args[0] = "cupel" // under this name the test binary is cupel: see TestMain
 	stderr, err := server.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, server.Start())
@@ -80,8 +80,8 @@ func serveSim(ctx context.Context, t *testing.T) (url string, stop func()) {
 	}
 }
 
-// The documentation names the versions that make clients installs, every client has a
-// script, and the lock names no registry.
+// The documentation has the versions that make clients installs, every client has a script, and the
+// lock file names no registry.
 func TestClientsAreDocumented(t *testing.T) {
 	var manifest struct{ Dependencies map[string]string }
 	text, err := os.ReadFile(filepath.Join(clientScripts, "package.json"))

@@ -14,8 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// An entry of the known-flaky list counts to the end of its day, by the clock of
-// the process.
+// An entry of the known-flaky list is valid until the end of its day, by the clock of the process.
 func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 	cfg, err := configOf(t, "regression: {flaky: [{task: G01, owner: ann, expires: 2026-06-30}]}")
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/judge"
 )
 
-// runCheck runs the program in process, for inputs too large or odd for a script.
+// runCheck runs the program in process, for inputs that are too large or unusual for a script.
 func runCheck(t *testing.T, stdin []byte, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stdin")
@@ -33,7 +33,7 @@ func TestCheckBoundsInput(t *testing.T) {
 		stdin []byte
 		args  []string
 		code  int
-		want  string // in what is printed
+		want  string // in the output
 	}{
 		{"larger than an output may be", bytes.Repeat([]byte("x"), 64<<10+1), nil, exit.Rejected, `"not_json"`},
 		{"JSON larger than an output may be", []byte(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`), nil, exit.Rejected, `"too_large"`},
@@ -51,8 +51,7 @@ func TestCheckBoundsInput(t *testing.T) {
 	}
 }
 
-// TestCheckManyLines: memory does not grow with the number of lines, and each
-// has its number.
+// Memory does not grow with the number of lines, and each line has its number.
 func TestCheckManyLines(t *testing.T) {
 	const lines = 20_000
 	code, stdout, _ := runCheck(t, bytes.Repeat([]byte("\"x\"\n"), lines), "--jsonl")

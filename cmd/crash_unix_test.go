@@ -38,10 +38,11 @@ func recurse(n int) int {
 	return n + recurse(n+1) //nolint:staticcheck // it overflows the stack
 }
 
-// crashNow is the program cupel-crash.
-func crashNow() {
-	crash.Mark()
-	crashes[strings.Join(os.Args[1:], " ")]()
+func init() { //nolint:gochecknoinits // programs is filled before TestMain, on Unix only
+	programs["cupel-crash"] = func() {
+		crash.Mark()
+		crashes[strings.Join(os.Args[1:], " ")]()
+	}
 }
 
 // requireAborted checks that a process ended by SIGABRT and left no core dump.
@@ -73,8 +74,7 @@ func TestCrashIsNotWrongUsage(t *testing.T) {
 	}
 }
 
-// TestQuitIsNotWrongUsage checks the same of the program itself, which the Go runtime
-// ends on SIGQUIT.
+// TestQuitIsNotWrongUsage checks the same for the program, which the Go runtime ends on SIGQUIT.
 func TestQuitIsNotWrongUsage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the runtime takes seconds; not with -short")
@@ -90,6 +90,6 @@ func TestQuitIsNotWrongUsage(t *testing.T) {
 		_ = cmd.Process.Kill() // the test fails
 	}
 	require.NoError(t, cmd.Process.Signal(syscall.SIGQUIT))
-	_ = cmd.Wait() // the state says it
+	_ = cmd.Wait() // the process state has the result
 	requireAborted(t, cmd, out.text.String())
 }

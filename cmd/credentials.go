@@ -107,7 +107,7 @@ func jsonSecrets(text []byte) (values []string) {
 // reportRedactions tells the person where credentials were left out.
 func (p *process) reportRedactions(res harness.Result) {
 	for _, w := range res.Redactions {
-		_, _ = fmt.Fprintf(p.stderr, "cupel: %s held %s in %d texts: %s stands in its place. Find out how it came there, and replace it where it is valid\n",
+		_, _ = fmt.Fprintf(p.stderr, "cupel: %s contained %s in %d texts; %s replaces it there. Find out how it got there, and revoke it if it is valid\n",
 			w.Field, w.Kind, w.Count, secrets.Hidden)
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 var ledgerDigest = regexp.MustCompile(`"ledger_digest":"[0-9a-f]+"`)
 
-// A damaged cassette or pack ends a run with code 3 and its name, or changes nothing
-// that the run finds.
+// A damaged cassette or pack ends a run with code 3 and its name, or does not change the result.
 func TestDamagedRecordingsEndWithCode3(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -8,8 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// A fail of either test stops a candidate, a pass only of both, and the last round
-// stops everyone.
+// A fail of one test or a pass of both stops a candidate, and the last round stops all.
 func TestSettle(t *testing.T) {
 	a := func(v stat.Verdict) judgement { return judgement{v, "acceptance", "says " + string(v) + "."} }
 	r := func(v stat.Verdict) judgement { return judgement{v, "regression", "says " + string(v) + "."} }

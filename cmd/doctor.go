@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/cmd/internal/agents"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
@@ -36,7 +38,8 @@ func newDoctor(p *process) *cobra.Command {
 		Long: `Prints every setting and its source, and checks for each candidate: agent settings,
 provider, API key, price, output modes, limits and cassettes. With --prices, prints
 which prices are known, their age and source; with provider names, all prices of these.
-Opens no network connection. Exits with 2 if something is misconfigured.`,
+Connects to nothing but the services of external agents. Exits with 2 if something is
+misconfigured.`,
 		Example: `  cupel doctor
   cupel doctor --prices
   cupel doctor --prices openai`,
@@ -119,10 +122,7 @@ func (s *setup) print(w io.Writer, cfg config.Config, suite string) {
 	if s.keys != nil {
 		_, _ = fmt.Fprintf(w, "missing  %s\n", strings.Join(s.keys, "\n         "))
 	}
-	given := ""
-	if cfg.File != "" && cfg.File != config.Name {
-		given += " --config " + cfg.File
-	}
+	given := cfg.Flag()
 	if cfg.FromFlag("suite") {
 		given += " --suite " + cfg.Suite
 	}
@@ -151,6 +151,12 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	line := func(name, text string) { _, _ = fmt.Fprintf(p.stdout, "  %-10s %s\n", name, text) }
 	agent := strategy.Of(c.Agent)
 	line("agent", agent.Name+", profile "+cmp.Or(c.Profile, agent.DefaultProfile()))
+	if agent.Name == strategy.External {
+		model = cmp.Or(c.Model, "the names that the agent sends")
+		for _, l := range agents.Inspect(context.Background(), c.Settings, p.env, p.keys()) {
+			line(l.Name, l.Text)
+		}
+	}
 	line("provider", c.Provider)
 	line("format", cmp.Or(p.adapters()[c.Provider], "unknown"))
 	line("model", cmp.Or(model, "none: the policy has no model for this provider"))
@@ -162,7 +168,9 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	if c.Fallback != "" {
 		line("fallback", c.Fallback+"; "+priceOf(prices, c.Provider, c.Fallback, p.now().UTC()))
 	}
-	line("modes", p.modes(c))
+	if agent.Name != strategy.External {
+		line("modes", p.modes(c))
+	}
 	if err != nil {
 		line("limits", err.Error())
 	} else {
@@ -177,6 +185,16 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	}
 	_, _ = fmt.Fprintln(p.stdout)
 	return incomplete
+}
+
+// keys are the values of the providers' keys.
+func (p *process) keys() (values []string) {
+	for _, name := range all.Keys() {
+		if value, ok := p.credential(name); ok && value != "" {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // modes are the output modes of a candidate's API format; the selected one is in brackets.
@@ -200,7 +218,10 @@ func limits(sampling policy.Resolved, c goldens.Candidate, prices price.Table, m
 		tokens = *c.MaxTokens
 	}
 	parts := []string{fmt.Sprintf("%d output tokens per call", tokens)}
-	if tokens == 0 {
+	switch {
+	case c.Agent == strategy.External:
+		parts[0] = "the output tokens that the agent asks for"
+	case tokens == 0:
 		parts[0] = "the provider's own limit of output tokens"
 	}
 	if e, ok := prices.Lookup(c.Provider, model, at); ok && e.Context > 0 {
@@ -241,6 +262,15 @@ func (p *process) printTools(suite *goldens.Suite) {
 		w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), h.Method + " " + h.URL, p.envStates(names)})
 	}
 	seen := map[string]bool{}
+	for _, spec := range suite.Tools {
+		if s, ok := suite.MCP[spec.Name]; ok {
+			address := "of " + s.Name
+			if !seen[s.String()] {
+				address, seen[s.String()] = s.String(), true
+			}
+			w.AppendRow(table.Row{spec.Name, suite.Approval(spec.Name), address, p.envStates(s.Variables())})
+		}
+	}
 	for _, t := range suite.Tasks {
 		if k, ok := t.World.Maker.(worldprocess.Kind); ok && !seen[k.String()] {
 			seen[k.String()] = true

@@ -14,8 +14,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// TestExtendDocs builds the program of examples/extend, a module of its own. The code of
-// docs/extend.md is the program's; make docs runs the page's commands.
+// TestExtendDocs builds the program of examples/extend, which is a separate module. docs/extend.md
+// has its code; make docs runs the commands of the page.
 func TestExtendDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program; not with -short")
@@ -23,7 +23,7 @@ func TestExtendDocs(t *testing.T) {
 	text := testkit.Doc(t, "extend.md")
 	dir := copyExample(t)
 	code := regexp.MustCompile("(?s)```(go|yaml)\n(.*?)```").FindAllStringSubmatch(text, -1)
-	require.Len(t, code, 4)
+	require.Len(t, code, 6)
 	for _, block := range code {
 		requireInExample(t, dir, block[2])
 	}
@@ -35,7 +35,7 @@ func TestExtendDocs(t *testing.T) {
 	require.Contains(t, string(page), "Answer in one sentence.", "transcripts of the program's own agent")
 	requireExit(t, dir, exit.Accepted, "./mine rescore latest")
 	for candidate, want := range map[string]string{
-		"agent: short, provider: house": `unknown strategy "short"; known: brief, contract, plan, tools`,
+		"agent: short, provider: house": `unknown strategy "short"; known: brief, contract, external, orchestrator, plan, tools`,
 		"agent: brief, provider: hose":  `unknown provider "hose"; known: .*, house, `,
 	} {
 		text := "suite: suite\ncandidates: [{name: a, " + candidate + ", model: m}]\n"
@@ -44,8 +44,8 @@ func TestExtendDocs(t *testing.T) {
 	}
 }
 
-// copyExample copies the example to a folder in which it builds against this tree. Its
-// go.mod must be what the go command would make of it.
+// copyExample copies the example to a folder in which it builds against this tree. Its go.mod must
+// be tidy.
 func copyExample(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -59,14 +59,14 @@ func copyExample(t *testing.T) (dir string) {
 	const replaced = "=> ../.."
 	require.Contains(t, string(committed), replaced)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(strings.Replace(string(committed), replaced, "=> "+root, 1)), 0o644))
-	requireExit(t, dir, 0, "go build -o mine .")
+	requireExit(t, dir, 0, "go build -ldflags=-s -o mine .")
 	built, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
 	require.Equal(t, string(committed), strings.Replace(string(built), "=> "+root, replaced, 1), "run in examples/extend: go mod tidy")
 	return dir
 }
 
-// requireExit runs a command line in a folder, offline, and returns what it printed.
+// requireExit runs a command line in a folder, offline, and returns its output.
 func requireExit(t *testing.T, dir string, want int, line string) string {
 	t.Helper()
 	args := strings.Fields(line)
@@ -80,7 +80,7 @@ func requireExit(t *testing.T, dir string, want int, line string) string {
 	return string(out)
 }
 
-// requireInExample checks that code of the page is in the program.
+// requireInExample checks that the program contains code of the page.
 func requireInExample(t *testing.T, dir, code string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "suite/*.yaml"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
-// replaced puts a FIFO in place of a file, and returns what takes it back.
+// replaced replaces a file by a FIFO and returns a function that restores it.
 func replaced(t *testing.T, path string) (restore func()) {
 	t.Helper()
 	require.NoError(t, os.Rename(path, path+".kept"))
@@ -27,7 +27,7 @@ func replaced(t *testing.T, path string) (restore func()) {
 	}
 }
 
-// requireNoWait runs cupel, which must name the FIFO and not wait for it.
+// requireNoWait runs cupel, whose error must name the FIFO, without waiting for a writer.
 func (b *bench) requireNoWait(path string, args ...string) {
 	b.t.Helper()
 	end := b.run(20*time.Second, args...)
@@ -36,7 +36,7 @@ func (b *bench) requireNoWait(path string, args ...string) {
 	require.Contains(b.t, end.text, filepath.Base(path), "%v", args)
 }
 
-// TestFIFOsAreRefused puts a FIFO in place of each file that a command reads.
+// TestFIFOsAreRefused replaces each file that a command reads by a FIFO.
 func TestFIFOsAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -20,10 +20,10 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// slow is a replay that writes every episode down as it ends.
+// slow are the arguments of a replay that journals every episode when it ends.
 var slow = []string{"run", "--candidate", "strong", "--replay-speed", "400"}
 
-// uninterrupted are the files of that replay when nothing goes wrong. It is run once.
+// uninterrupted returns the files of that replay without a failure. It runs once.
 func uninterrupted(t *testing.T) map[string]string {
 	t.Helper()
 	whole.Do(func() {
@@ -43,8 +43,8 @@ var whole struct {
 
 var goOn = regexp.MustCompile(`(?m)resume with: cupel (run --resume \S+)$`)
 
-// fixedBy takes what a run that failed says at its word, and requires that it then
-// comes to the files of one that did not fail.
+// fixedBy executes the command in the error of a failed run, and checks that the files then equal
+// those of a run without a failure.
 func (b *bench) fixedBy(end ended, want map[string]string) {
 	b.t.Helper()
 	args := slow
@@ -59,8 +59,8 @@ func (b *bench) fixedBy(end ended, want map[string]string) {
 	require.Equal(b.t, want, b.result())
 }
 
-// limited runs cupel where no file may have more than so many KiB: writes fail as
-// they do on a full disk.
+// limited runs cupel with a limit on the size of files in KiB, so that writes fail as on a full
+// disk.
 func (b *bench) limited(kib int, args ...string) ended {
 	b.t.Helper()
 	cmd := b.command(args...)
@@ -73,8 +73,8 @@ func (b *bench) limited(kib int, args ...string) ended {
 	return b.wait(cmd, 0, nil)
 }
 
-// Whatever file of a run cannot be written, that is said with what is safe and how
-// to go on, and going on comes to the same files.
+// If a file of a run cannot be written, the error says what is stored and how to resume, and the
+// resumed run has the same files.
 func TestWritesThatFail(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -98,8 +98,7 @@ func TestWritesThatFail(t *testing.T) {
 	}
 }
 
-// A disk that is full stops a run wherever it is by then, and it goes on once there
-// is room.
+// A full disk stops a run at any moment. The run can be resumed when there is space again.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -135,7 +134,7 @@ func TestFullDisk(t *testing.T) {
 	t.Log(stages)
 }
 
-// A table that cannot be put in its place costs no episode.
+// If a table cannot be replaced, no episode is lost.
 func TestLedgerThatCannotBeWritten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -163,8 +162,8 @@ func TestLedgerThatCannotBeWritten(t *testing.T) {
 	require.Equal(t, want, b.result())
 }
 
-// Of two processes on one run the second leaves at once, and the first goes on as if
-// it were alone. One that was killed bars nobody.
+// The second of two processes on one run ends immediately and does not disturb the first. A killed
+// process leaves no lock.
 func TestTwoProcessesOnOneRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -176,7 +175,7 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 	} {
 		begun := len(b.journaled())
 		require.NoError(t, first.Start())
-		t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() }) // it may have ended
+		t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() }) // the process may have ended
 		require.Eventually(t, func() bool { return len(b.journaled()) > begun }, 20*time.Second, 10*time.Millisecond)
 		for _, args := range [][]string{{"run", "--resume", "latest"}, slow} {
 			end := b.run(0, args...)
@@ -196,7 +195,7 @@ func TestTwoProcessesOnOneRun(t *testing.T) {
 	require.Equal(t, want, b.result())
 }
 
-// hurry has the resumed replay go faster than the run was begun at.
+// hurry makes the resumed replay faster than the original run.
 func (b *bench) hurry(speed string) {
 	b.t.Helper()
 	path := filepath.Join(b.folder(), "journal", "settings")

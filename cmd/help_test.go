@@ -15,13 +15,13 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 )
 
-// outside is a process for tests of the command line, with what it prints.
+// outside returns a process for tests of the command line, and its output.
 func outside(args ...string) (p *process, stdout, stderr *strings.Builder) {
 	stdout, stderr = new(strings.Builder), new(strings.Builder)
 	return &process{args: args, stdout: stdout, stderr: stderr, now: time.Now, env: func(string) (string, bool) { return "", false }}, stdout, stderr
 }
 
-// The help of every command is short enough to be read, and has examples and groups.
+// The help of every command is short, and has examples and groups.
 func TestHelp(t *testing.T) {
 	p, _, _ := outside()
 	var visit func(c *cobra.Command)
@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 	visit(newRoot(p))
 }
 
-// Usage errors are in the program's words, with an example or the place to look.
+// Usage errors are in cupel's words, with an example or a reference.
 func TestUsageErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"rnu":                         `unknown command "rnu"; did you mean run? see cupel --help`,
@@ -125,7 +125,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A plain run says how many scripted tasks it left out; one that selects says nothing.
+// A run without a selection prints the number of omitted scripted tasks; one with a selection does
+// not.
 func TestScriptedLeftOut(t *testing.T) {
 	p, _, _ := outside()
 	suite, _, err := p.loadSuite("builtin:counts")

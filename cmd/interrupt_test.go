@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
-// heard is output that has something done when it says something.
+// heard is an output that calls a function when it contains a text.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -41,13 +41,13 @@ func (h *heard) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// interrupted runs cupel and sends it a signal at each word, the first one at once
-// when it is empty.
+// interrupted runs cupel and sends a signal at each text in its output. The first signal is
+// immediate if its text is empty.
 func (b *bench) interrupted(args []string, sig syscall.Signal, words ...string) ended {
 	b.t.Helper()
 	cmd := b.command(args...)
 	out := &heard{}
-	signal := func() { _ = cmd.Process.Signal(sig) } // it may have ended
+	signal := func() { _ = cmd.Process.Signal(sig) } // the process may have ended
 	for _, word := range words {
 		if word != "" {
 			out.cues = append(out.cues, cue{word, signal})
@@ -62,13 +62,13 @@ func (b *bench) interrupted(args []string, sig syscall.Signal, words ...string) 
 		begun = time.Now()
 		signal()
 	}
-	_ = cmd.Wait() // the code says it
+	_ = cmd.Wait() // the exit code has the result
 	return ended{cmd.ProcessState.ExitCode(), out.text.String(), time.Since(begun)}
 }
 
-// The first signal gives what is in flight a second and says how to resume; the second
-// stops immediately. Neither changes what the run comes to.
-func TestInterruptedRunsGoOn(t *testing.T) {
+// The first signal lets requests in flight end within a second and prints how to resume. The second
+// stops immediately. Neither changes the result of the resumed run.
+func TestInterruptedRunsResume(t *testing.T) {
 	want := uninterrupted(t)
 	const stopping = "stopping: requests in flight have a second"
 	running := fmt.Sprintf("/%d episodes", len(judged(t)))

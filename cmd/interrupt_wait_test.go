@@ -21,8 +21,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// provider is a server with a model that looks something up and answers, and with the
-// tool that it looks it up with. While it is stuck, it does what the test says instead.
+// provider is a server with a model that calls a tool and answers, and with that tool. A test can
+// replace its behaviour.
 type provider struct {
 	*httptest.Server
 	stuck func(w http.ResponseWriter, r *http.Request)
@@ -38,7 +38,7 @@ func newProvider(t *testing.T, stuck http.HandlerFunc) *provider {
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) // a client that is gone
+	body, _ := io.ReadAll(r.Body) // fails if the client is gone
 	p.asked.Add(1)
 	if !p.well.Load() {
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
@@ -60,14 +60,14 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request, body string) {
 	_, _ = fmt.Fprintf(w, `{"id":"x","model":"m","choices":[{"index":0,"finish_reason":"stop","message":%s}],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}`, message)
 }
 
-// configure writes the configuration of a run that asks the provider.
+// configure writes the configuration of a run with the provider.
 func (p *provider) configure(b *bench, candidate, limits string) {
 	b.t.Helper()
 	text := fmt.Sprintf("suite: suite\ncandidates:\n  - {name: local, provider: openai-compatible, model: m, agent: tools, base_url: %s/v1%s}\nlimits: {openai-compatible: {%s}}\n", p.URL, candidate, limits)
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.dir, "cupel.yaml"), []byte(text), 0o644))
 }
 
-// suite writes a suite that asks the provider.
+// suite writes a suite with the provider's tool.
 func (p *provider) suite(b *bench) {
 	b.t.Helper()
 	require.NoError(b.t, os.Mkdir(filepath.Join(b.dir, "suite"), 0o755))
@@ -97,10 +97,10 @@ func refusing(header ...string) http.HandlerFunc {
 	}
 }
 
-// silent answers nothing, or only to the models.
+// silent does not answer, or only the requests of the other kind.
 func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// dripping sends a piece of a stream or of a document now and then, without an end.
+// dripping sends small pieces of a stream or document without an end.
 func dripping(media, first, piece string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", media)
@@ -117,15 +117,14 @@ func dripping(media, first, piece string) http.HandlerFunc {
 	}
 }
 
-// promptly is how long a process may take to end after a signal: two seconds, one of them
-// for requests in flight. Beside other tests, or slowed down by the race detector, writing
-// the report alone can take longer, so a sample has a bound that only a wait would pass:
-// every wait here lasts for a minute or more.
+// promptly is the time within which a process must end after a signal: two seconds, one of them for
+// requests in flight. In parallel with other tests or with the race detector, writing the report can
+// take longer, so a sample has a bound that only a wait exceeds: every wait here takes at least a
+// minute.
 var promptly = time.Duration(testkit.Long(10, 2)) * time.Second
 
-// One signal ends a process promptly, whatever it waits for, and leaves a partial run that
-// can be read and resumed.
-func TestASignalEndsEveryWait(t *testing.T) {
+// One signal ends every wait promptly, and leaves a partial run that can be read and resumed.
+func TestSignalEndsEveryWait(t *testing.T) {
 	t.Parallel()
 	stuckTool := newProvider(t, nil)
 	stuckTool.stuck = func(w http.ResponseWriter, r *http.Request) {
@@ -181,9 +180,8 @@ func TestASignalEndsEveryWait(t *testing.T) {
 	}
 }
 
-// What a recording had exchanged before the signal stays in the journals of its
-// cassettes.
-func TestASignalKeepsWhatWasExchanged(t *testing.T) {
+// The exchanges of a recording before the signal stay in the journals of its cassettes.
+func TestSignalKeepsExchanges(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, nil)
 	p.stuck = func(w http.ResponseWriter, r *http.Request) {
@@ -207,8 +205,8 @@ func TestASignalKeepsWhatWasExchanged(t *testing.T) {
 	require.Zero(t, again.code, again.text)
 }
 
-// signalled runs cupel, sends it one signal once it has asked the provider and had some
-// time to wait, and measures how long it takes to end.
+// signalled runs cupel, sends one signal some time after its first request, and measures the time
+// until it ends.
 func (b *bench) signalled(p *provider, sig syscall.Signal, args ...string) ended {
 	b.t.Helper()
 	before := p.asked.Load()
@@ -219,7 +217,7 @@ func (b *bench) signalled(p *provider, sig syscall.Signal, args ...string) ended
 	require.Eventually(b.t, func() bool { return p.asked.Load() > before && b.folder() != "" }, 20*time.Second, 5*time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
 	begun := time.Now()
-	_ = cmd.Process.Signal(sig) // it may have ended
-	_ = cmd.Wait()              // the code says it
+	_ = cmd.Process.Signal(sig) // the process may have ended
+	_ = cmd.Wait()              // the exit code has the result
 	return ended{cmd.ProcessState.ExitCode(), out.text.String(), time.Since(begun)}
 }

@@ -31,9 +31,9 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// payDesk is a provider in front of the simulated models that counts every request
-// that came in full, by its id, and what its replies bill. The first attempt of some
-// turns is refused. It calls kill at the request of a given number.
+// payDesk is a proxy for the simulated models. It counts every complete request by its id, and the
+// bills of the replies. It refuses the first attempt of some turns, and calls kill at a given
+// request.
 type payDesk struct {
 	models string // the address of the simulated models
 
@@ -52,7 +52,7 @@ var totalTokens = regexp.MustCompile(`"total_tokens": ?(\d+)`)
 func (d *payDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // it never came in full, so it is not paid for
+		return // an incomplete request is not paid for
 	}
 	id := r.Header.Get("X-Client-Request-Id")
 	d.mu.Lock()
@@ -91,7 +91,7 @@ func (d *payDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply) // whoever was killed does not read it
 }
 
-// counts are the requests that came so far, once none is in progress.
+// counts returns the requests so far, when none is in flight.
 func (d *payDesk) counts() map[string]int {
 	d.active.Wait()
 	d.mu.Lock()
@@ -103,7 +103,7 @@ func (d *payDesk) counts() map[string]int {
 	return counts
 }
 
-// killRecord is a folder in which a run is recorded from a desk.
+// killRecord is a folder in which a run is recorded from a payDesk.
 type killRecord struct {
 	*bench
 	desk *payDesk
@@ -124,7 +124,7 @@ func newKillRecord(t *testing.T, models string, rng *rand.Rand) killRecord {
 
 var requestIDs = regexp.MustCompile(`"X-Client-Request-Id":\n +- "([^"]+)"`)
 
-// onDisk are the requests whose exchange is intact in a cassette or a journal.
+// onDisk returns the requests with an intact exchange in a cassette or a journal.
 func (k killRecord) onDisk() map[string]bool {
 	k.t.Helper()
 	ids := map[string]bool{}
@@ -149,7 +149,7 @@ func (k killRecord) onDisk() map[string]bool {
 	return ids
 }
 
-// rows are what a run found, without times and without what names the run.
+// rows returns the rows of a run without times and run ids.
 func (k killRecord) rows() []string {
 	k.t.Helper()
 	rows, err := ledger.Read(k.folder())
@@ -167,7 +167,7 @@ func (k killRecord) rows() []string {
 	return list
 }
 
-// temporaries are the files that a killed process may leave.
+// temporaries returns the temporary files of killed processes.
 func (k killRecord) temporaries() (found []string) {
 	k.t.Helper()
 	require.NoError(k.t, filepath.WalkDir(k.dir, func(path string, _ fs.DirEntry, err error) error {
@@ -181,15 +181,15 @@ func (k killRecord) temporaries() (found []string) {
 
 const killConcurrency = 4
 
-// recordArgs record three tasks with two candidates, four times each.
+// recordArgs are the arguments of a recording of three tasks with two candidates and four trials.
 func recordArgs(maxTokens int64) []string {
 	return []string{"run", "--mode", "record", "--trials", "4", "--concurrency", strconv.Itoa(killConcurrency), "--max-tokens", fmt.Sprint(maxTokens), "--quiet"}
 }
 
-// A recording that is killed at any moment and resumed asks no request again whose
-// exchange had reached the disk: each request is served once, and once more for every
-// kill at which it had been sent and its exchange was neither in a cassette nor intact
-// in a journal. What it ends with is what a recording finds that was never killed.
+// A recording that is killed at any moment and resumed does not repeat a request whose exchange was
+// on disk. Each request is served once, and once more for every kill after it was sent and before
+// its exchange was in a cassette or intact in a journal. The result equals that of a recording that
+// was never killed.
 func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -217,7 +217,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	}
 	require.Positive(t, refused, "some attempts are refused")
 	require.Empty(t, whole.temporaries())
-	// A cap that suffices only if what is on disk counts at its total.
+	// The cap is only sufficient if the exchanges on disk count with their actual cost.
 	most := whole.desk.tokens + 2*killConcurrency*20_000
 
 	var mu sync.Mutex
@@ -225,7 +225,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	together(t, points, 4, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(16, uint64(i+1)))
 		k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(17, uint64(i))))
-		again := map[string]int{} // how often a request may be served again
+		again := map[string]int{} // the number of times that a request may be served again
 		args := recordArgs(most)
 		for n := range 3 {
 			cmd := k.command(args...)
@@ -234,7 +234,7 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 			k.desk.killAt, k.desk.kill = 0, nil
 			if n == 0 || n == 1 && rng.IntN(2) == 0 {
 				k.desk.killAt = k.desk.requests + 1 + rng.IntN(len(want)*9/10)
-				k.desk.kill = func() { time.AfterFunc(late, func() { _ = cmd.Process.Kill() }) } // it may have ended
+				k.desk.kill = func() { time.AfterFunc(late, func() { _ = cmd.Process.Kill() }) } // the process may have ended
 			}
 			k.desk.mu.Unlock()
 			end := k.wait(cmd, 0, nil)
@@ -274,8 +274,8 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	require.Positive(t, kept)
 }
 
-// A second recorder is refused by name before it sends a request, and so is whatever
-// else writes to the cassettes; a replay is not.
+// A second recorder, or another writer of cassettes, fails before it sends a request. A replay does
+// not.
 func TestOneRecorderAtATime(t *testing.T) {
 	models, err := sim.Start(t.Context(), "", sim.Config{Seed: 1, Books: booksFor(t, "scaffold/suites/first")})
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// Commands that write a run folder or into one are killed at random moments. The run
-// stays as it is, and the next command of the same kind removes what was left.
+// Commands that write a run folder are killed at random moments. The run does not change, and the
+// next command of the same kind removes the temporary files.
 func TestKilledCommandsLeaveNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -27,7 +27,7 @@ func TestKilledCommandsLeaveNothing(t *testing.T) {
 	run := func(kill time.Duration, args ...string) ended {
 		cmd := b.command(args...)
 		cmd.Env = append(cmd.Env, "TMPDIR="+os.TempDir())
-		return b.wait(cmd, kill, func(p *os.Process) { _ = p.Kill() }) // it may have ended
+		return b.wait(cmd, kill, func(p *os.Process) { _ = p.Kill() }) // the process may have ended
 	}
 	for _, shard := range []string{"1/2", "2/2"} {
 		end := run(0, "run", "--candidate", "strong", "--shard", shard, "--runs", "shards/"+shard[:1], "--quiet")
@@ -52,7 +52,7 @@ func TestKilledCommandsLeaveNothing(t *testing.T) {
 	t.Logf("temporary files met after a kill: %d", left)
 	for _, args := range commands {
 		end := run(0, args...)
-		require.Contains(t, []int{0, 2}, end.code, "%v: %s", args, end.text) // nothing in common to compare
+		require.Contains(t, []int{0, 2}, end.code, "%v: %s", args, end.text) // 2 means that there is nothing to compare
 	}
 	require.Empty(t, leftBelow(t, b.dir))
 	entries, err := os.ReadDir(os.TempDir())
@@ -66,7 +66,7 @@ func openAll(dir string) error {
 	return err
 }
 
-// leftBelow are the temporary files below a folder.
+// leftBelow returns the temporary files below a folder.
 func leftBelow(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// bench is a folder in which real processes of cupel run.
+// bench is a folder in which cupel runs as a process.
 type bench struct {
 	t   *testing.T
 	dir string
@@ -36,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	return &bench{t, t.TempDir()}
 }
 
-// command is cupel, without configuration or keys of the machine.
+// command returns a cupel process without the configuration or keys of the machine.
 func (b *bench) command(args ...string) *exec.Cmd {
 	b.t.Helper()
 	path, err := exec.LookPath("cupel")
@@ -46,30 +46,30 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended is how a process ended: code is -1 when it was killed.
+// ended is the end of a process: code is -1 if it was killed.
 type ended struct {
 	code int
-	text string // what it printed
+	text string // its output
 	took time.Duration
 }
 
 // run runs cupel and kills it after a time; 0 lets it end.
 func (b *bench) run(kill time.Duration, args ...string) ended {
 	b.t.Helper()
-	return b.wait(b.command(args...), kill, func(p *os.Process) { _ = p.Kill() }) // it may have ended
+	return b.wait(b.command(args...), kill, func(p *os.Process) { _ = p.Kill() }) // the process may have ended
 }
 
-// killAt runs cupel and kills it once its journal has so many bytes.
+// killAt runs cupel and kills it when its journal has this number of bytes.
 func (b *bench) killAt(size int64, args ...string) ended {
 	b.t.Helper()
 	cmd, over := b.command(args...), make(chan struct{})
 	defer close(over)
 	return b.wait(cmd, time.Nanosecond, func(p *os.Process) {
 		for {
-			found, _ := filepath.Glob(filepath.Join(b.dir, "runs", "*", "journal", "episodes.log")) // a good pattern
+			found, _ := filepath.Glob(filepath.Join(b.dir, "runs", "*", "journal", "episodes.log")) // the pattern is valid
 			for _, path := range found {
 				if info, err := os.Stat(path); err == nil && info.Size() >= size {
-					_ = p.Kill() // it may have ended
+					_ = p.Kill() // the process may have ended
 					return
 				}
 			}
@@ -82,7 +82,7 @@ func (b *bench) killAt(size int64, args ...string) ended {
 	})
 }
 
-// wait runs a command, does something to it after a time, and waits for its end.
+// wait runs a command, calls a function with its process after a time, and waits for its end.
 func (b *bench) wait(cmd *exec.Cmd, after time.Duration, do func(*os.Process)) ended {
 	b.t.Helper()
 	var out bytes.Buffer
@@ -93,11 +93,11 @@ func (b *bench) wait(cmd *exec.Cmd, after time.Duration, do func(*os.Process)) e
 		timer := time.AfterFunc(after, func() { do(cmd.Process) })
 		defer timer.Stop()
 	}
-	_ = cmd.Wait() // the code says it
+	_ = cmd.Wait() // the exit code has the result
 	return ended{cmd.ProcessState.ExitCode(), out.String(), time.Since(begun)}
 }
 
-// folder is the only run folder; "" if there is none that can be resumed.
+// folder returns the only run folder; "" if there is none that can be resumed.
 func (b *bench) folder() string {
 	b.t.Helper()
 	found, err := filepath.Glob(filepath.Join(b.dir, "runs", "*", "run.json"))
@@ -109,7 +109,7 @@ func (b *bench) folder() string {
 	return filepath.Dir(found[0])
 }
 
-// result are the files of a complete run, by name, and nothing else is there.
+// result returns the files of a complete run by name, and checks that there are no others.
 func (b *bench) result() map[string]string {
 	b.t.Helper()
 	dir := b.folder()
@@ -120,7 +120,7 @@ func (b *bench) result() map[string]string {
 		switch e.Name() {
 		case ".lock", "report", "limits.jsonl":
 			continue
-		case "journal": // killed while that was removed, which is harmless
+		case "journal": // the process was killed while it removed the journal, which is harmless
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -132,7 +132,7 @@ func (b *bench) result() map[string]string {
 	return files
 }
 
-// journaled are the episodes with a result in the journal of the run folder.
+// journaled returns the episodes with a result in the journal of the run folder.
 func (b *bench) journaled() map[string]bool {
 	b.t.Helper()
 	text, err := os.ReadFile(filepath.Join(b.folder(), "journal", "episodes.log"))
@@ -140,7 +140,7 @@ func (b *bench) journaled() map[string]bool {
 		return nil
 	}
 	require.NoError(b.t, err)
-	dir := b.t.TempDir() // opening it removes a torn end
+	dir := b.t.TempDir() // a copy, because opening the journal removes a truncated end
 	require.NoError(b.t, os.Mkdir(filepath.Join(dir, "journal"), 0o755))
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, "journal", "episodes.log"), text, 0o644))
 	done := map[string]bool{}
@@ -159,23 +159,23 @@ func (b *bench) journaled() map[string]bool {
 	return done
 }
 
-// What --json says of a run that goes on: what it has, and each episode it runs.
+// startLine and episodeLine match events of --json: the number of resumed episodes, and each
+// executed one.
 var (
 	startLine   = regexp.MustCompile(`"event":"start".*"resumed":(\d+)`)
 	episodeLine = regexp.MustCompile(`"event":"episode","task":"([^"]+)","candidate":"([^"]+)","trial":(\d+)`)
 )
 
-// killCounts counts what the killed runs of a test met.
+// killCounts counts the states in which the runs of a test were killed.
 type killCounts struct {
 	mu                  sync.Mutex
 	kills, late, twice  int
 	journaled, ledgered int
 }
 
-// mend runs cupel with args, kills it at a random time of its life or at a random
-// length of its journal, and goes on,
-// perhaps killed again, until the run is complete. check gets what was journaled
-// before each further process, after its end.
+// mend runs cupel with args, kills it at a random time or at a random length of its journal, and
+// resumes it, perhaps with further kills, until the run is complete. After each resumed process,
+// check receives the episodes that were journaled before it.
 func (b *bench) resumeKilled(m *killCounts, rng *rand.Rand, life time.Duration, args []string, check func(done map[string]bool)) {
 	b.t.Helper()
 	begin := args
@@ -209,7 +209,7 @@ func (b *bench) resumeKilled(m *killCounts, rng *rand.Rand, life time.Duration, 
 		m.mu.Lock()
 		switch {
 		case kill == 0 || end.code >= 0 && n > 0:
-		case end.code >= 0: // killed too late: again, and earlier
+		case end.code >= 0: // the kill was too late, so try again earlier
 			m.late++
 			life = life * 2 / 3
 			require.NoError(b.t, os.RemoveAll(filepath.Join(b.dir, "runs")))
@@ -237,7 +237,7 @@ func (b *bench) resumeKilled(m *killCounts, rng *rand.Rand, life time.Duration, 
 	}
 }
 
-// together runs n numbered tests, so many at a time.
+// together runs n numbered tests in parallel.
 func together(t *testing.T, n, most int, f func(t *testing.T, i int)) {
 	t.Helper()
 	slots := make(chan struct{}, most)
@@ -253,15 +253,15 @@ func together(t *testing.T, n, most int, f func(t *testing.T, i int)) {
 	})
 }
 
-// A run that is killed at any moment, and goes on, comes to the files of one that
-// was left alone, byte for byte, and does nothing twice that it had written down.
+// A run that is killed at any moment and resumed has the same files as an uninterrupted one, and
+// does not repeat journaled episodes.
 func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
 	const parallel = 6
-	// Most replays take their time; some are at once, and write in blocks.
+	// Most replays have delays; some have none and write in blocks.
 	paced := []string{"run", "--mode", "replay", "--candidate", "strong", "--replay-speed", "120", "--concurrency", "16"}
 	atOnce := []string{"run", "--mode", "replay", "--concurrency", "8"}
 	type kind struct {
@@ -307,7 +307,7 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	require.GreaterOrEqual(t, m.journaled*testkit.Long(16, 4), m.kills, "a quarter of the kills hit a run in its midst; of a sample at least some")
 }
 
-// tapes are the files below a suite's cassettes folder.
+// tapes returns the files below a suite's cassettes folder.
 func (b *bench) tapes() map[string]fs.FileInfo {
 	b.t.Helper()
 	files := map[string]fs.FileInfo{}
@@ -326,9 +326,9 @@ func (b *bench) tapes() map[string]fs.FileInfo {
 	return files
 }
 
-// A recording that is killed goes on without asking again for what it has, and
-// what it ends with replays to the same ledger.
-func TestKilledRecordingsGoOn(t *testing.T) {
+// A killed recording resumes without repeating recorded requests, and its replay has the same
+// ledger.
+func TestKilledRecordingsResume(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

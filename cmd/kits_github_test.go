@@ -15,7 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// workflow is as much of a workflow file as the kit uses.
+// workflow has the parts of a workflow file that the kit uses.
 type workflow struct {
 	On          map[string]any    `yaml:"on"`
 	Permissions map[string]string `yaml:"permissions"`
@@ -60,9 +60,8 @@ func readWorkflow(t *testing.T) workflow {
 	return w
 }
 
-// A copied workflow gives nothing away: least permissions, bounded time, actions
-// pinned to a major version, keys in the one step that pull requests never reach,
-// and no expression inside a script.
+// The workflow is safe to copy: least permissions, bounded time, actions pinned to a major version,
+// keys only in the step that pull requests never reach, and no expression inside a script.
 func TestWorkflowIsCareful(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -101,18 +100,18 @@ func TestWorkflowIsCareful(t *testing.T) {
 	}
 }
 
-// actions carries a workflow out as GitHub does, as far as the kit needs it.
+// actions executes a workflow like GitHub, as far as the kit needs it.
 type actions struct {
 	*kit
 	workflow
 	contexts  map[string]string // values of expressions
 	artifacts string
 	summary   string
-	output    map[string]string // what each job printed, by its name and shard
+	output    map[string]string // the output of each job, by its name and shard
 }
 
-// act runs all jobs of the workflow for an event, with some of its settings
-// changed; it returns how each ended.
+// act runs all jobs of the workflow for an event, with some settings changed, and returns their
+// results.
 func (k *kit) act(event string, settings map[string]string) (*actions, map[string]int) {
 	k.t.Helper()
 	a := &actions{
@@ -141,8 +140,7 @@ func (k *kit) act(event string, settings map[string]string) (*actions, map[strin
 	return a, codes
 }
 
-// job runs the steps of a job in a workspace of its own. Its code is that of the
-// first step that failed.
+// job runs the steps of a job in a new workspace. Its code is that of the first failed step.
 func (a *actions) job(name string, j job) (code int) {
 	a.t.Helper()
 	workspace := a.t.TempDir()
@@ -173,7 +171,7 @@ func (a *actions) job(name string, j job) (code int) {
 	return code
 }
 
-// uses stands in for the actions the kit uses.
+// uses simulates the actions that the kit uses.
 func (a *actions) uses(s step, workspace string) {
 	a.t.Helper()
 	action, _, _ := strings.Cut(s.Uses, "@")
@@ -199,7 +197,7 @@ func (a *actions) uses(s step, workspace string) {
 			for _, m := range matches {
 				found++
 				if before, _, wild := strings.Cut(path, "*"); len(paths) > 1 || wild {
-					root := workspace // the folder that all paths have in common
+					root := workspace // the common parent of all paths
 					if len(paths) == 1 {
 						root = filepath.Join(workspace, filepath.Dir(before+"x"))
 					}
@@ -207,7 +205,7 @@ func (a *actions) uses(s step, workspace string) {
 					require.NoError(a.t, err)
 					require.NoError(a.t, os.MkdirAll(filepath.Join(to, rel), 0o755))
 					require.NoError(a.t, exec.Command("cp", "-r", m, filepath.Join(to, rel)).Run())
-				} else { // one folder: what is in it
+				} else { // one folder is uploaded by its content
 					require.NoError(a.t, os.CopyFS(to, os.DirFS(m)))
 				}
 			}
@@ -226,7 +224,7 @@ func (a *actions) uses(s step, workspace string) {
 
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
-// expand puts values in the place of expressions.
+// expand replaces expressions by their values.
 func (a *actions) expand(text string) string {
 	return expression.ReplaceAllStringFunc(text, func(e string) string {
 		value, ok := a.contexts[expression.FindStringSubmatch(e)[1]]
@@ -235,8 +233,8 @@ func (a *actions) expand(text string) string {
 	})
 }
 
-// holds says whether a condition is met, failed being whether something before
-// it failed. Without a function about that, nothing may have failed.
+// holds reports whether a condition is met. failed means that an earlier step failed; a condition
+// without a status function is then not met.
 func (a *actions) holds(condition string, failed bool) bool {
 	a.t.Helper()
 	if condition == "" {
@@ -259,7 +257,7 @@ func (a *actions) holds(condition string, failed bool) bool {
 	return met
 }
 
-// The workflow resumes, merges and judges as it should for every outcome of a shard.
+// The workflow resumes, merges and gates correctly for every outcome of a shard.
 func TestWorkflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -313,7 +311,7 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// Without any run there is nothing to judge, which is never a pass.
+// A workflow without runs never passes.
 func TestWorkflowWithoutRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -324,7 +322,7 @@ func TestWorkflowWithoutRuns(t *testing.T) {
 	require.Equal(t, map[string]int{"run 1": 3, "run 2": 3, "run 3": 3, "gate": 2}, codes)
 }
 
-// The same with cupel itself.
+// The workflow works with the real cupel.
 func TestWorkflowRunsCupel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -357,8 +355,8 @@ func TestWorkflowRunsCupel(t *testing.T) {
 	}
 }
 
-// A nightly run of simulated models, recorded in three shards over older cassettes, keeps
-// what it recorded, and joins it.
+// A nightly run of simulated models in three shards uploads the recorded cassettes and joins them
+// with older ones.
 func TestWorkflowRecordsCupel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -375,7 +373,7 @@ func TestWorkflowRecordsCupel(t *testing.T) {
 	}
 
 	a, codes := k.act("schedule", map[string]string{"TRIALS": "1"})
-	require.Contains(t, []int{10, 11}, codes["gate"], "%s", a.output["gate"]) // three tasks are little evidence
+	require.Contains(t, []int{10, 11}, codes["gate"], "%s", a.output["gate"]) // three tasks are too few for a pass
 	delete(codes, "gate")
 	require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "cassettes": 0}, codes, a.output)
 	k.requireJUnit(filepath.Join(a.artifacts, "cupel-verdict", "junit.xml"), 6)
@@ -383,7 +381,7 @@ func TestWorkflowRecordsCupel(t *testing.T) {
 		require.NotContains(t, out, "canary-openai-key")
 	}
 
-	recorded := map[string]string{} // by all shards
+	recorded := map[string]string{} // of all shards
 	for i := range 3 {
 		for path, text := range k.cassettes(filepath.Join(a.artifacts, "cupel-recorded-"+strconv.Itoa(i+1))) {
 			require.NotContains(t, recorded, path, "each is from one shard, which uploads no other")
@@ -400,8 +398,8 @@ func TestWorkflowRecordsCupel(t *testing.T) {
 	require.Contains(t, a.output["cassettes"], "joined, 0 already there, 0 skipped")
 }
 
-// cassettes are the texts of the cassettes below a folder, by their paths in the kit, or in the folder if it
-// is not in the kit.
+// cassettes returns the texts of the cassettes below a folder, by their paths in the kit, or in the
+// folder if that is not in the kit.
 func (k *kit) cassettes(dir string) map[string]string {
 	all := map[string]string{}
 	require.NoError(k.t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -419,7 +417,7 @@ func (k *kit) cassettes(dir string) map[string]string {
 	return all
 }
 
-// A pull request without its cassettes is told which are missing and what records them.
+// A pull request with missing cassettes gets their names and the command that records them.
 func TestWorkflowWithoutCassettes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

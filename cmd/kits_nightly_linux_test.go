@@ -16,7 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// night starts nightly.sh in a session of its own.
+// night starts nightly.sh in a new process session.
 func (k *kit) night(settings ...string) (*exec.Cmd, *strings.Builder) {
 	k.t.Helper()
 	script, err := filepath.Abs(filepath.Join(kits, "nightly.sh"))
@@ -40,8 +40,7 @@ func (k *kit) nightly(settings ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), text.String()
 }
 
-// killSession kills every process of a session, as a machine that goes down does,
-// until none is left.
+// killSession kills every process of a session, like a crash of the machine, until none is left.
 func killSession(id int) {
 	for range 200 {
 		alive := false
@@ -122,8 +121,8 @@ func TestNightlyScript(t *testing.T) {
 	}
 }
 
-// What the canary knows of a model goes from night to night, from the first shard.
-func TestNightlyKeepsTheCanary(t *testing.T) {
+// The canary history of the first shard is passed on to the next night.
+func TestNightlyKeepsTheCanaryHistory(t *testing.T) {
 	k := newKit(t)
 	k.fake(0, nil)
 	for night := 1; night <= 2; night++ {
@@ -133,7 +132,7 @@ func TestNightlyKeepsTheCanary(t *testing.T) {
 	}
 }
 
-// A night is gated against the last one that was accepted, if there is one.
+// A night is compared with the last accepted one, if there is one.
 func TestNightlyScriptCompares(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -187,8 +186,8 @@ func TestNightlyScriptRefuses(t *testing.T) {
 	}
 }
 
-// Interrupted or killed with all its processes, it resumes where it stopped.
-func TestNightlyScriptGoesOn(t *testing.T) {
+// After an interruption, or a kill of all its processes, the script resumes.
+func TestNightlyScriptResumes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
@@ -225,9 +224,9 @@ func TestNightlyScriptGoesOn(t *testing.T) {
 	}
 }
 
-// A night that cannot be resumed, because the suite has changed, does not prevent the
-// next one; what a gate refuses is not paid for twice.
-func TestNightlyScriptStartsAnew(t *testing.T) {
+// A night that cannot be resumed because the suite has changed does not prevent the next one. A
+// night that the gate rejects is not repeated.
+func TestNightlyScriptStartsAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
@@ -255,7 +254,7 @@ func TestNightlyScriptStartsAnew(t *testing.T) {
 	require.Equal(t, "0\n", string(exit))
 }
 
-// The same with cupel itself.
+// The script works with the real cupel.
 func TestNightlyScriptRunsCupel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -296,7 +295,7 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 			k := newKit(t, "strong")
 			settings := []string{"NIGHTLY_ARGS=--replay-speed 30 --concurrency 2", "NIGHTLY_MAX_COST=", "NIGHTLY_SHARDS=2"}
 			cmd, out := k.night(settings...)
-			k.waitFor("nightly/night-*/shard-1.log") // the first tenth is done; a replay journals in blocks
+			k.waitFor("nightly/night-*/shard-1.log") // the first tenth is complete; a replay journals in blocks
 			end(cmd.Process.Pid)
 			_ = cmd.Wait() // the code says it
 			require.NotZero(t, cmd.ProcessState.ExitCode(), out)
@@ -308,7 +307,7 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 	}
 }
 
-// A cap that binds is no failure to try again, and never a pass.
+// A run that reaches its cap is not retried and never passes.
 func TestNightlyScriptCapsCupel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

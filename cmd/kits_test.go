@@ -17,9 +17,8 @@ import (
 
 const kits = "../docs/ci"
 
-// fakeCupel stands in for cupel where only what the kits make of it matters. Its
-// runs take their outcomes, one after the other, from the lines of $FAKE/plan-N,
-// N being the shard.
+// fakeCupel replaces cupel in tests of the kits. Its runs read their outcomes from the lines of
+// $FAKE/plan-N, where N is the shard.
 const fakeCupel = `#!/usr/bin/env bash
 printf '%s\n' "$*" >>"$FAKE/calls"
 verb=$1 runs=${CUPEL_RUNS:-runs} shard=1/1 run='' out=()
@@ -59,15 +58,15 @@ gate) echo verdict; exit "$(cat "$FAKE/gate" 2>/dev/null || echo 0)" ;;
 esac
 `
 
-// kit is a folder to run a kit in.
+// kit is a folder in which a kit runs.
 type kit struct {
 	t   *testing.T
 	dir string
 	env []string // later ones win
 }
 
-// newKit has cupel.yaml with the given candidates of the built-in suite, and no
-// configuration, keys or credentials of the machine.
+// newKit returns a kit with the given candidates of the built-in suite in cupel.yaml, and without
+// the configuration, keys or credentials of the machine.
 func newKit(t *testing.T, candidates ...string) *kit {
 	t.Helper()
 	for _, tool := range []string{"bash", "flock", "awk", "git"} {
@@ -117,7 +116,7 @@ func (k *kit) one(pattern string) string {
 	return found[0]
 }
 
-// bin puts a program before all others.
+// bin adds a program at the front of PATH.
 func (k *kit) bin(name, script string) {
 	k.t.Helper()
 	k.write("bin/"+name, script)
@@ -126,7 +125,7 @@ func (k *kit) bin(name, script string) {
 	}
 }
 
-// fake makes the kit meet a cupel that behaves as planned: outcomes by shard.
+// fake replaces cupel by fakeCupel with the given outcomes by shard.
 func (k *kit) fake(gate int, plans map[int]string) {
 	k.t.Helper()
 	k.bin("cupel", fakeCupel)
@@ -137,7 +136,7 @@ func (k *kit) fake(gate int, plans map[int]string) {
 	}
 }
 
-// calls returns how often the fake cupel was called with something in its arguments.
+// calls returns the number of calls of the fake cupel whose arguments contain a text.
 func (k *kit) calls(part string) int {
 	k.t.Helper()
 	n := 0
@@ -159,7 +158,7 @@ func (k *kit) cupel(args ...string) string {
 	return string(out)
 }
 
-// requireWhole asserts that a run folder has the rows that one run without shards has.
+// requireWhole checks that a run folder has the rows of a run without shards.
 func (k *kit) requireWhole(run string) {
 	k.t.Helper()
 	got, err := manifest.Read(run)
@@ -172,7 +171,7 @@ func (k *kit) requireWhole(run string) {
 	require.Equal(k.t, want.LedgerDigest, got.LedgerDigest)
 }
 
-// requireJUnit asserts that a file is JUnit XML of so many tests.
+// requireJUnit checks that a file is JUnit XML with n tests.
 func (k *kit) requireJUnit(path string, tests int) {
 	k.t.Helper()
 	text, err := os.ReadFile(path)
@@ -193,7 +192,7 @@ func (k *kit) script(name string) string {
 	return string(text)
 }
 
-// What the kits show of the command line exists.
+// The commands and flags in the kits exist.
 func TestKitsCallWhatExists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

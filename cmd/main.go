@@ -28,6 +28,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
+	"github.com/cupel-eval/cupel/goldens/flowsim"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -62,6 +63,7 @@ func Main(app App) {
 		app: app, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program
 	}
+	p.collectLess()
 	p.guard()
 	log.SetOutput(p.stderr) // net/http quotes what servers and clients send
 	os.Exit(execute(p))
@@ -80,6 +82,8 @@ type process struct {
 	now            func() time.Time
 	// secrets know the credentials that were looked up so far.
 	secrets *secrets.Finder
+	// proves says that built-in suites are proved again.
+	proves bool
 	// cfg is the configuration, once it was read.
 	cfg config.Config
 }
@@ -116,6 +120,7 @@ func (p *process) providers() map[string]providers.Factory {
 func (p *process) worlds() map[string]world.Kind {
 	kinds := counts.Worlds()
 	maps.Copy(kinds, research.Worlds())
+	maps.Copy(kinds, flowsim.Worlds())
 	maps.Copy(kinds, p.app.Worlds)
 	return kinds
 }
@@ -177,9 +182,9 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 		SilenceErrors: true,
 	}
 	commandline.Prepare(root, []commandline.Group{
-		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p)}},
+		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newImport(p)}},
 		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p)}},
-		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p)}},
+		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p), newTape(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
 	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {
 		suite, _, err := p.loadSuite(path)
@@ -209,26 +214,23 @@ func version() string {
 	return rev + dirty
 }
 
-// What a run has in use is little and does not grow with it, so that Go's own
-// setting collects garbage every few hundred turns, for a fifth of all time.
+// What a command has in use is little, and that of a run does not grow with it, so that
+// Go's own setting collects garbage every few hundred turns, for a fifth of all time.
 const (
-	// gcPercent is how much garbage a run may leave, in percent of what is in use.
+	// gcPercent is how much garbage is left, in percent of what is in use.
 	gcPercent = 400
 	// memoryLimit is where garbage is collected more often again, in bytes.
 	memoryLimit = 256 << 20
 )
 
-// collectLess collects garbage less often until back is called. GOGC and
-// GOMEMLIMIT in the environment have the last word.
-func (p *process) collectLess() (back func()) {
+// collectLess collects garbage less often. GOGC and GOMEMLIMIT in the environment have
+// the last word.
+func (p *process) collectLess() {
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
 		if _, set := p.env(name); set {
-			return func() {}
+			return
 		}
 	}
-	percent, limit := debug.SetGCPercent(gcPercent), debug.SetMemoryLimit(memoryLimit)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(memoryLimit)
 }

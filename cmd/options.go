@@ -39,7 +39,7 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 	}
 	o = harness.Options{
 		Matrix:    harness.Matrix{Suite: suite, Candidates: candidates, Select: sel, Trials: cfg.Trials, Seed: cfg.Seed},
-		Recording: harness.Recording{Mode: recorder.Mode(cfg.Mode)},
+		Recording: harness.Recording{Mode: recorder.Mode(cfg.Mode), RecordFlags: cfg.Flag()},
 		Bounds:    harness.Bounds{Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Caps: cfg.Caps, Limits: cfg.Limits},
 		RunFolder: harness.RunFolder{Runs: cfg.Runs, Canary: cfg.Canary},
 		Parts:     harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, LookupEnv: p.credential, Secrets: p.secrets},

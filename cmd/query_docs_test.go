@@ -19,7 +19,7 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```")
 
-// recipes are the blocks of docs/query.md in a language.
+// recipes returns the blocks of docs/query.md in a language.
 func recipes(t *testing.T, language string) (blocks []string) {
 	text := testkit.Doc(t, "query.md")
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
@@ -31,7 +31,7 @@ func recipes(t *testing.T, language string) (blocks []string) {
 	return blocks
 }
 
-// queryRun makes a run in a fresh folder and goes there.
+// queryRun makes a run in a new working directory.
 func queryRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, _, stderr := runCupel("run", "--task", "G0*", "--task", "G41", "--candidate", "strong", "--candidate", "weak")
@@ -45,7 +45,7 @@ func runCupel(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), problems.String()
 }
 
-// The text of the documents and the parser agree on what there is.
+// The documentation and the parser have the same functions.
 func TestQueryLanguageTable(t *testing.T) {
 	text := testkit.Doc(t, "query.md")
 	for _, f := range []string{"count(", "share(", "mean(", "sum(", "min(", "max(", "rate("} {
@@ -73,7 +73,7 @@ func TestQueryRecipesDuckDB(t *testing.T) {
 			}
 		}
 	}
-	// The first asks what cupel can answer, too.
+	// cupel query can also answer the first question.
 	code, stdout, stderr := runCupel("query", "latest", `count(), p95(duration_us) where role == "main" group by candidate`, "-o", "-.csv")
 	require.Zero(t, code, stderr)
 	want := ""
@@ -87,7 +87,7 @@ func TestQueryRecipesDuckDB(t *testing.T) {
 	require.Equal(t, want, first)
 }
 
-// CUPEL_PYTHON is a Python that has the modules; python3 by default.
+// CUPEL_PYTHON is a Python with the modules; the default is python3.
 func TestQueryRecipesPython(t *testing.T) {
 	python := os.Getenv("CUPEL_PYTHON")
 	if python == "" {
@@ -117,7 +117,7 @@ func TestQueryRecipesClickHouse(t *testing.T) {
 	}
 }
 
-// otherProgram runs another program here.
+// otherProgram runs another program in the working directory.
 func otherProgram(t *testing.T, name string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	var problems strings.Builder

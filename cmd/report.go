@@ -12,9 +12,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/cmd/internal/transcripts"
 	"github.com/cupel-eval/cupel/cmd/internal/viewer"
@@ -37,7 +39,7 @@ var formats = map[string]func(io.Writer, model.Report) error{
 
 func newReport(p *process) *cobra.Command {
 	var outputs, thresholds []string
-	var pack string
+	var pack, target string
 	var pictures bool
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
@@ -60,8 +62,14 @@ Details: docs/runs.md.`,
 			if len(outputs) > 0 && pictures {
 				return exit.Usage(errors.New("--png adds to the report folder and -o does not write it; remove one of them"))
 			}
-			defer p.collectLess()()
 			for _, name := range args {
+				if target != "" {
+					dir, r, err := rundir.Report(cfg.Runs, name, thresholds)
+					if err = cmp.Or(err, p.export(c.Context(), dir, target, r)); err != nil {
+						return err
+					}
+					continue
+				}
 				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack, pictures); err != nil {
 					return err
 				}
@@ -72,9 +80,22 @@ Details: docs/runs.md.`,
 	runsFlags(cmd)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	thresholdFlag(cmd, &thresholds)
+	otlpFlag(cmd.Flags(), &target)
 	cmd.Flags().BoolVar(&pictures, "png", false, "also write the plots as PNG")
 	cmd.Flags().StringVar(&pack, "pack", "", "pack with the prompts and outputs, if the run was replayed from one")
 	return cmd
+}
+
+func otlpFlag(fl *pflag.FlagSet, to *string) {
+	fl.StringVar(to, "otlp", "", "export the run as traces to this collector (http or https `URL`) or .jsonl file; see docs/traces.md")
+}
+
+// export writes a run as traces, if a target is given.
+func (p *process) export(ctx context.Context, dir, target string, r model.Report) error {
+	if target == "" || dir == "" {
+		return nil
+	}
+	return imports.Export(ctx, p.stderr, dir, target, r, p.env)
 }
 
 func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string, pictures bool) error {

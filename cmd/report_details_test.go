@@ -22,7 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// countsRun replays tasks of the built-in suite into a run folder.
+// countsRun replays tasks of the built-in suite to a run folder.
 func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, string) {
 	t.Helper()
 	p := &process{stdout: io.Discard, stderr: io.Discard, env: func(string) (string, bool) { return "", false }}
@@ -36,8 +36,8 @@ func countsRun(t testing.TB, sel harness.Selection) (*process, harness.Options, 
 	return p, o, res.Dir
 }
 
-// The details of a run are what its cassettes say, in whatever order they are asked
-// for, and those a replay keeps are the same.
+// The details of a run come from its cassettes, in any order of requests. Those that a replay kept
+// are the same.
 func TestDetailsOfARun(t *testing.T) {
 	p, o, dir := countsRun(t, harness.Selection{Tasks: []string{"G0*", "G39", "C2*"}, Candidates: []string{"strong", "weak", "scripted"}})
 	_, report, err := rundir.Report("", dir, nil)
@@ -57,7 +57,7 @@ func TestDetailsOfARun(t *testing.T) {
 		all[e.ID] = detail
 		same, ok := kept.Of(e.ID)
 		require.True(t, ok)
-		same.Expected = detail.Expected // of the suite, not of the replay
+		same.Expected = detail.Expected // comes from the suite, not from the replay
 		require.Equal(t, detail, same)
 	}
 	require.Len(t, all, len(report.Episodes))
@@ -89,7 +89,7 @@ func TestDetailsOfARun(t *testing.T) {
 	require.Equal(t, `{"end":"2026-05-10","label":"angry","start":"2026-05-10","value":338}`, turns[1].Steps[0].Result)
 }
 
-// What cannot be shown says why, in words that episodes share.
+// Missing details have a reason, which is the same text for all episodes.
 func TestDetailsThatAreMissing(t *testing.T) {
 	p, good, dir := countsRun(t, harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}})
 	_, report, err := rundir.Report("", dir, nil)
@@ -131,7 +131,7 @@ func TestDetailsThatAreMissing(t *testing.T) {
 	}
 }
 
-// A signal ends the executions, and the report says that it is not all there.
+// A signal ends the executions, and the report says that details are missing.
 func TestDetailsAfterASignal(t *testing.T) {
 	p, o, dir := countsRun(t, harness.Selection{Tasks: []string{"G01"}, Candidates: []string{"strong"}})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -142,8 +142,8 @@ func TestDetailsAfterASignal(t *testing.T) {
 	require.Equal(t, exit.Interrupted, exit.Code(err))
 }
 
-// BenchmarkDetails makes the details of every episode of the built-in suite. The
-// floor is BenchmarkReplayer in package harness: the executions alone.
+// BenchmarkDetails gets the details of every episode of the built-in suite. The lower bound is
+// BenchmarkReplayer in package harness, the executions alone.
 func BenchmarkDetails(b *testing.B) {
 	p, o, dir := countsRun(b, harness.Selection{})
 	_, report, err := rundir.Report(filepath.Dir(dir), filepath.Base(dir), nil)
@@ -164,7 +164,7 @@ func BenchmarkDetails(b *testing.B) {
 	b.ReportMetric(float64(bytes)/float64(turns), "B/turn")
 }
 
-// size is how much text a detail has.
+// size returns the length of all texts of a detail.
 func size(d transcript.Detail) int {
 	n := len(d.System) + len(d.Answer)
 	for _, t := range d.Turns {

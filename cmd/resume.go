@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,13 +36,14 @@ type savedRun struct {
 	Seed        int64          `json:"seed"`
 	Caps        admission.Caps `json:"caps"`
 	ReplaySpeed float64        `json:"replay_speed,omitempty"`
+	WithAgent   bool           `json:"with_agent,omitempty"`
 	Decide      *decideFlags   `json:"decide,omitempty"`
 }
 
 func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Caps) []byte {
 	saved := savedRun{
 		Config: cfg.File, Suite: cfg.Suite, Mode: cfg.Mode, Prices: cfg.Prices, Pack: f.pack, Fork: fork, Human: f.human,
-		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed,
+		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed, WithAgent: f.withAgent,
 	}
 	if f.decide.On {
 		saved.Decide = &f.decide
@@ -54,7 +54,7 @@ func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Cap
 
 // fixed are the flags that --resume takes from the run.
 var fixed = []string{
-	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed",
+	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed", "with-agent",
 	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
 }
 
@@ -73,7 +73,11 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 	if cfg, err = p.load(c); err != nil {
 		return cfg, saved, "", err
 	}
-	if dir, err = rundir.Find(cfg.Runs, f.resume); err != nil {
+	name := f.resume
+	if name == "latest" || name == "previous" {
+		name += "-any" // the run to resume may be a shard or a selection
+	}
+	if dir, err = rundir.Find(cfg.Runs, name); err != nil {
 		return cfg, saved, dir, err
 	}
 	text, err := harness.ReadSettings(dir)
@@ -103,7 +107,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 		cfg.Concurrency = saved.Concurrency
 	}
 	cfg.KeepCaps(saved.Caps)
-	f.pack, f.human, f.replaySpeed = saved.Pack, saved.Human, saved.ReplaySpeed
+	f.pack, f.human, f.replaySpeed, f.withAgent = saved.Pack, saved.Human, saved.ReplaySpeed, saved.WithAgent
 	if saved.Decide != nil {
 		f.decide, f.decide.On = *saved.Decide, true
 	}
@@ -126,37 +130,35 @@ func checkResumedFiles(saved savedRun, dir string) error {
 
 // forkOfRun matches RUN/EPISODE-ID@TURN. Names of candidates have no capitals, so it does
 // not match TASK/CANDIDATE@TURN.
-var forkOfRun = regexp.MustCompile(`^(.+)/([0-9A-Z]{26})@([0-9]{1,9})$`)
+var forkOfRun = regexp.MustCompile(`^([^@]+)/([0-9A-Z]{26})@(.+)$`)
 
 // readFork reads the value of --fork. An episode of a run selects the suite of that run,
 // unless --suite is given.
 func readFork(cfg *config.Config, text string) (*harness.Fork, error) {
-	m := forkOfRun.FindStringSubmatch(text)
-	if m == nil {
-		f, err := harness.ParseFork(text)
+	digest := ""
+	if m := forkOfRun.FindStringSubmatch(text); m != nil {
+		_, manifest, rows, err := rundir.Load(cfg.Runs, m[1])
 		if err != nil {
-			return nil, exit.Usage(err)
+			return nil, err
 		}
-		return &f, nil
+		e, err := rundir.FindEpisode(rows, m[2])
+		switch {
+		case err != nil:
+			return nil, err
+		case manifest.Mode == "live":
+			return nil, exit.Usage(fmt.Errorf("cannot fork run %s: a live run stores no prompts or replies; use --mode record", manifest.RunID))
+		}
+		if !cfg.FromFlag("suite") {
+			cfg.Suite = manifest.SuitePath
+		}
+		digest, text = e.CassetteDigest, fmt.Sprintf("%s/%s/%d@%s", e.TaskID, e.Candidate, e.Trial, m[3])
 	}
-	_, manifest, rows, err := rundir.Load(cfg.Runs, m[1])
+	f, err := harness.ParseFork(text)
 	if err != nil {
-		return nil, err
+		return nil, exit.Usage(err)
 	}
-	e, err := rundir.FindEpisode(rows, m[2])
-	switch {
-	case err != nil:
-		return nil, err
-	case manifest.Mode == "live":
-		return nil, exit.Usage(fmt.Errorf("cannot fork run %s: a live run stores no prompts or replies; use --mode record", manifest.RunID))
-	}
-	if !cfg.FromFlag("suite") {
-		cfg.Suite = manifest.SuitePath
-	}
-	turn, _ := strconv.Atoi(m[3]) // digits
-	return &harness.Fork{
-		Task: e.TaskID, Candidate: e.Candidate, Trial: int(e.Trial), Turn: turn, CassetteDigest: e.CassetteDigest,
-	}, nil
+	f.CassetteDigest = digest
+	return &f, nil
 }
 
 // forkOf returns the fork of a run, nil if it is not one, and the name in the configuration
@@ -165,7 +167,7 @@ func forkOf(m manifest.Manifest, candidate string) (*harness.Fork, string) {
 	if m.Fork == nil {
 		return nil, candidate
 	}
-	f := harness.Fork{Task: m.Fork.Task, Candidate: m.Fork.Candidate, Trial: m.Fork.Trial, Turn: m.Fork.Turn}
+	f := harness.Fork{Task: m.Fork.Task, Candidate: m.Fork.Candidate, Trial: m.Fork.Trial, Turn: m.Fork.Turn, Answer: m.Fork.Answer}
 	return &f, f.Base(candidate)
 }
 
@@ -175,5 +177,9 @@ func forkLine(m manifest.Manifest) string {
 		return ""
 	}
 	f, _ := forkOf(m, "")
-	return fmt.Sprintf("fork    of %s: turns 1 to %d are those of %s\n", f, f.Turn, cmp.Or(m.Fork.Cassette, f.Candidate))
+	from := cmp.Or(m.Fork.Cassette, f.Candidate)
+	if f.Answer != "" {
+		return fmt.Sprintf("fork    of %s: all turns up to the answer are those of %s\n", f, from)
+	}
+	return fmt.Sprintf("fork    of %s: turns 1 to %d are those of %s\n", f, f.Turn, from)
 }

@@ -29,6 +29,8 @@ type runFlags struct {
 	quiet, asJSON bool
 	human, stale  bool
 	dryRun        bool
+	otlp          string
+	withAgent     bool
 	fork, pack    string
 	resume        string
 	replaySpeed   float64
@@ -77,7 +79,7 @@ func newRun(p *process) *cobra.Command {
 // add declares the flags.
 func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("config", config.Name, "configuration file")
-	fl.String("suite", "", "suite folder, builtin:counts, builtin:desk or builtin:research (default: the configuration's, else builtin:counts)")
+	fl.String("suite", "", "suite folder, builtin:counts, builtin:desk, builtin:instance or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder of the runs (default runs)")
 	fl.StringVar(&f.pack, "pack", "", "pack to replay from (default: the suite's cassettes folder)")
@@ -90,11 +92,13 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	selectionFlags(fl, &f.selection)
 	f.narrow.add(fl)
 	f.decide.add(fl)
-	fl.StringVar(&f.fork, "fork", "", "recorded episode and turn to continue from: TASK/CANDIDATE[/TRIAL]@TURN or RUN/EPISODE-ID@TURN")
+	fl.StringVar(&f.fork, "fork", "", "recorded episode and turn: TASK/CANDIDATE[/TRIAL]@TURN or RUN/EPISODE-ID@TURN; if it awaits input, @approve, @deny or @answer:TEXT")
 	fl.StringVar(&f.resume, "resume", "", "resume an interrupted run with its original settings; runs only episodes without a result")
 	fl.BoolVar(&f.human, "human", false, "answer questions and approve tool calls on this terminal instead of using the task's scripted replies (record and live mode)")
 	fl.BoolVar(&f.stale, "stale", false, "record only stale, missing and corrupt cassettes (record mode)")
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at this multiple of the recorded speed: 1 as recorded, 2 twice as fast (default: without delays)")
+	fl.BoolVar(&f.withAgent, "with-agent", false, "run external agents against their recordings; by default a replay needs no agent")
+	otlpFlag(fl, &f.otlp)
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print episodes, expected calls, tokens, cost and duration; run nothing")
 	fl.BoolVar(&f.quiet, "quiet", false, "print errors only")
 	fl.BoolVar(&f.asJSON, "json", false, "print events as JSON lines, the result last (see docs/runs.md, Events)")
@@ -134,9 +138,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 		o.Progress, o.Watch = ev.Episode, ev.Watch
 	}
 	kept := p.keepDetails(&o)
-	back := p.collectLess()
 	res, err := harness.Run(ctx, o)
-	back() // a report is made of all that there is
 	prog.Finish()
 	if err != nil {
 		return nothingToDo(p, f, ev, err)
@@ -154,6 +156,9 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 		if err := p.printRun(o, res, report); err != nil {
 			return err
 		}
+	}
+	if err := p.export(c.Context(), res.Dir, f.otlp, report); err != nil {
+		return errors.Join(outcome, err)
 	}
 	p.reportRedactions(res)
 	p.sayNotUnderstood(res)
@@ -188,7 +193,7 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	if o, cleanup, err = f.base(ctx, p, cfg); err != nil {
 		return o, cleanup, err
 	}
-	o.Fork, o.Stale, o.ReplaySpeed = saved.Fork, f.stale, f.replaySpeed
+	o.Fork, o.Stale, o.ReplaySpeed, o.WithAgent = saved.Fork, f.stale, f.replaySpeed, f.withAgent
 	if err = errors.Join(cfg.CheckCaps(), f.narrow.narrow(cfg.Runs, &o), f.addDecide(p, cfg, &o, said)); err != nil {
 		return o, cleanup, err
 	}

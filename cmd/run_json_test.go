@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
-// eventsOf reads what run --json printed: every line an object with its event.
+// eventsOf reads the output of run --json, in which every line is an object with its event.
 func eventsOf(t *testing.T, text string) (list []map[string]any, count map[string]int) {
 	t.Helper()
 	count = map[string]int{}
@@ -45,7 +45,7 @@ func runJSON(t *testing.T, code int, args ...string) string {
 	return out.String()
 }
 
-// A replay of the whole built-in suite tells of every episode once.
+// A replay of the whole built-in suite has one event per episode.
 func TestEventsOfAReplay(t *testing.T) {
 	t.Chdir(t.TempDir())
 	list, count := eventsOf(t, runJSON(t, exit.Accepted))
@@ -72,8 +72,8 @@ func TestEventsOfAReplay(t *testing.T) {
 	require.Nil(t, end["resume"])
 }
 
-// A provider that refuses many requests, some for good: the limits that follow are
-// told, the episodes it fails are no results, and how to go on is said.
+// With a provider that refuses many requests, some of them permanently, the events have the changed
+// limits, the failed episodes have no result, and the last event has the command that resumes.
 func TestEventsOfALimitedProvider(t *testing.T) {
 	server, err := sim.Start(context.Background(), "", sim.Config{Seed: 3, Books: booksFor(t), Chaos: "rate-limit-empty=0.3,quota=0.1"})
 	require.NoError(t, err)

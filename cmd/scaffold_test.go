@@ -20,8 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// What init writes as a comment in the first suite is right once the comment signs
-// are gone.
+// The commented parts of the suite that init writes are valid without the comment signs.
 func TestScaffoldSuiteComments(t *testing.T) {
 	text, err := scaffold.ReadFile("scaffold/suites/first/suite.yaml")
 	require.NoError(t, err)
@@ -50,7 +49,7 @@ func configOf(t *testing.T, text string) (config.Config, error) {
 	return config.Load(config.Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Providers: all.Names()})
 }
 
-// The same of the configuration: it is right once the comment signs are gone.
+// The commented parts of the configuration are valid without the comment signs.
 func TestScaffoldComments(t *testing.T) {
 	text, err := scaffold.ReadFile("scaffold/cupel.yaml")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// raced says whether the race detector, which slows everything down, is at work.
+// raced reports whether the race detector is enabled, which makes everything slower.
 func raced() bool {
 	info, _ := debug.ReadBuildInfo()
 	for _, s := range info.Settings {
@@ -34,7 +34,7 @@ func raced() bool {
 	return false
 }
 
-// The program starts within 50 ms. On a busy machine not every start does.
+// The program starts within 50 ms. On a busy machine some starts take longer.
 func TestStartUp(t *testing.T) {
 	if raced() {
 		t.Skip("the race detector takes longer to start")
@@ -44,7 +44,7 @@ func TestStartUp(t *testing.T) {
 	best := time.Hour
 	for try := 0; try < 50 && best > 50*time.Millisecond; try++ {
 		cmd := exec.Command(self, "--version")
-		cmd.Args[0] = "cupel" // which this binary is by that name: see TestMain
+		cmd.Args[0] = "cupel" // under this name the test binary is cupel: see TestMain
 		start := time.Now()
 		out, err := cmd.Output()
 		best = min(best, time.Since(start))
@@ -54,7 +54,7 @@ func TestStartUp(t *testing.T) {
 	require.Less(t, best, 50*time.Millisecond)
 }
 
-// program builds the program as it is shipped.
+// program builds the program with the flags of a release.
 func program(b *testing.B) string {
 	b.Helper()
 	bin := filepath.Join(b.TempDir(), "cupel")
@@ -63,7 +63,7 @@ func program(b *testing.B) string {
 	return bin
 }
 
-// execs runs the program again and again; best-ms is the fastest, RSS-MB the largest.
+// execs runs the program repeatedly; best-ms is the fastest run, RSS-MB the largest.
 func execs(b *testing.B, bin string, args ...string) {
 	best, rss := time.Duration(1<<62), int64(0)
 	for b.Loop() {
@@ -83,17 +83,16 @@ func execs(b *testing.B, bin string, args ...string) {
 	b.ReportMetric(float64(rss)/1e3, "RSS-MB")
 }
 
-// BenchmarkStartup is what a command costs whatever it does, and the smallest run
-// with its report. The floor is an empty Go program, about 1 ms.
+// BenchmarkStartup measures the least time of a command, and the smallest run with its report. The
+// lower bound is an empty Go program, about 1 ms.
 func BenchmarkStartup(b *testing.B) {
 	bin := program(b)
 	b.Run("version", func(b *testing.B) { execs(b, bin, "--version") })
 	b.Run("run", func(b *testing.B) { execs(b, bin, "run", "--quiet", "--task", "G01", "--candidate", "strong") })
 }
 
-// BenchmarkProcess is the whole of cupel run, report included, on packs of 1,000 to
-// 20,000 episodes of 2.4 turns. Beyond that a pack's index and the report take some
-// bytes for every episode.
+// BenchmarkProcess measures cupel run with its report on packs of 1,000 to 20,000 episodes of 2.4
+// turns. Memory grows only by some bytes per episode for the index of the pack and the report.
 func BenchmarkProcess(b *testing.B) {
 	bin := program(b)
 	tasks, candidates := []string{"G01", "G02", "G04", "G06", "G24"}, []string{"strong", "weak"}

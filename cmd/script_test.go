@@ -22,20 +22,22 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 )
 
+// programs are what the test binary runs as under another name. More of them are for Unix only.
+var programs = map[string]func(){"cupel": func() { Main(App{}) }, "ask": askModel, "mcp-notes": serveNotes}
+
 func TestMain(m *testing.M) {
-	testsInMemory()
-	// Scripts that record wait for simulated latencies: they can wait together.
-	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") { // and not the program itself
+	// Scripts that record wait for simulated latencies, so they run in parallel.
+	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") { // not if the test binary runs as cupel
 		flag.Parse()
 	}
 	if p := flag.Lookup("test.parallel"); p != nil && p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = flag.Set("test.parallel", "8") // a number is taken
+		_ = flag.Set("test.parallel", "8") // the value is valid
 	}
-	testscript.Main(m, map[string]func(){"cupel": func() { Main(App{}) }, "cupel-crash": crashNow})
+	testscript.Main(m, programs)
 }
 
-// TestScripts runs one script per behaviour of the command line, each in a
-// fresh folder with no configuration and no keys.
+// TestScripts runs one script per behaviour of the command line, each in a new folder without
+// configuration and keys.
 func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -45,21 +47,23 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			// The tasks of the built-in suite, and its episodes.
+			// The number of tasks and episodes of the built-in suite.
 			env.Setenv("TASKS", strconv.Itoa(tasks))
 			env.Setenv("EPISODES", strconv.Itoa(4*tasks))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"serve":   serve,
-			"expand":  expand,
-			"cut":     cut,
-			"edit":    edit,
-			"restate": restate,
-			"seal":    seal,
-			"newest":  newest,
-			"digest":  digest,
+			"exits":    exits,
+			"serve":    serve,
+			"script":   serveScript,
+			"simulate": simulate,
+			"expand":   expand,
+			"cut":      cut,
+			"edit":     edit,
+			"restate":  restate,
+			"seal":     seal,
+			"newest":   newest,
+			"digest":   digest,
 		},
 	})
 }
@@ -126,8 +130,8 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
 }
 
-// restate writes a run folder as if a text of its run.json had been another: restate RUN
-// OLD NEW. With a status of running only run.json is written.
+// restate rewrites a run folder with a changed text in its run.json: restate RUN OLD NEW. With
+// status running it writes only run.json.
 func restate(ts *testscript.TestScript, _ bool, args []string) {
 	path := filepath.Join(args[0], "run.json")
 	text := ts.ReadFile(path)
@@ -145,21 +149,21 @@ func restate(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ledger.Write(ts.MkAbs(args[0]), m, rows))
 }
 
-// seal gives the lines of a file the seal of plain files in a run folder: seal FILE
+// seal seals the lines of a text file of a run folder: seal FILE
 func seal(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile(args[0])
 	ts.Check(sealed.Write(ts.MkAbs(args[0]), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 }
 
-// newest sets $RUN to the run folder written last below a folder: newest RUNS
+// newest sets $RUN to the run folder below a folder that was written last: newest RUNS
 func newest(ts *testscript.TestScript, _ bool, args []string) {
 	dir, err := rundir.Find(ts.MkAbs(args[0]), "latest")
 	ts.Check(err)
 	ts.Setenv("RUN", dir)
 }
 
-// digest asserts that two runs have one ledger digest, each told by its run.json or
-// by the last line of run --json: digest A B
+// digest asserts that two runs have the same ledger digest. Each argument is a run.json or an output
+// of run --json: digest A B
 func digest(ts *testscript.TestScript, _ bool, args []string) {
 	var sums [2]string
 	for i, f := range args {

@@ -19,14 +19,14 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// cupel runs a command in the process, with nothing in its environment.
+// cupel runs a command in process with an empty environment.
 func cupel(args ...string) (code int, stdout, stderr string) {
 	var out, problems bytes.Buffer
 	code = execute(&process{args: args, stdout: &out, stderr: &problems, env: func(string) (string, bool) { return "", false }, now: time.Now})
 	return code, out.String(), problems.String()
 }
 
-// runFolder makes a run of the built-in suite and returns the runs folder and its own.
+// runFolder makes a run of the built-in suite and returns the runs folder and the run folder.
 func runFolder(t *testing.T, args ...string) (runs, dir string) {
 	t.Helper()
 	runs = t.TempDir()
@@ -37,15 +37,14 @@ func runFolder(t *testing.T, args ...string) (runs, dir string) {
 	return runs, dir
 }
 
-// writeSealed writes a plain file of a run folder.
+// writeSealed writes a text file of a run folder with its seal.
 func writeSealed(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, sealed.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 }
 
-// Every command refuses a run in which a bit was flipped, a file cut, exchanged or
-// removed, by the file's name and with exit code 3, or shows what it shows of the whole
-// run.
+// Every command rejects a run with a flipped bit or a truncated, exchanged or removed file, by the
+// name of the file and with exit code 3, or has the output of the intact run.
 func TestCommandsRefuseAChangedRun(t *testing.T) {
 	_, dir := runFolder(t, "--task", "G01", "--task", "G41", "--candidate", "strong", "--candidate", "weak")
 	_, other := runFolder(t, "--task", "G01", "--candidate", "strong")
@@ -65,7 +64,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 	slow := map[string]bool{"verify": true, "rescore": true, "suite add": true, "failed-in": true}
 	was := map[string]string{}
 	for name, args := range commands {
-		if name == "suite add" { // writes a file that it then refuses to overwrite
+		if name == "suite add" { // it does not overwrite the file of an earlier call
 			continue
 		}
 		code, out, stderr := cupel(args...)
@@ -101,7 +100,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 					continue
 				}
 				code, out, stderr := cupel(args...)
-				if strings.HasPrefix(name, "query") && code != exit.Replay { // which reads one table
+				if strings.HasPrefix(name, "query") && code != exit.Replay { // query reads only one table
 					require.Equal(t, was[name], fmt.Sprint(code, out), "%s with %s %s", name, file, how)
 					require.NotEqual(t, "run.json", file)
 					continue
@@ -120,7 +119,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 	}
 }
 
-// Shards that were changed are not merged.
+// merge rejects a changed shard.
 func TestMergeRefusesAChangedShard(t *testing.T) {
 	runs, first := runFolder(t, "--candidate", "strong", "--task", "G0*", "--shard", "1/2")
 	code, _, stderr := cupel("run", "--runs", runs, "--candidate", "strong", "--task", "G0*", "--shard", "2/2")
@@ -147,7 +146,7 @@ func TestMergeRefusesAChangedShard(t *testing.T) {
 	}
 }
 
-// Thresholds that are given with a command decide there, and nowhere else.
+// Thresholds of a command apply only to that command.
 func TestThresholdFlag(t *testing.T) {
 	_, dir := runFolder(t, "--candidate", "strong")
 	code, _, stderr := cupel("gate", dir)

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The commands of docs/runs.md for a check by hand say what is sealed, and stop saying
-// so of a file that was changed.
+// The commands of docs/runs.md for a manual check accept sealed files and reject changed ones.
 func TestSealsByHand(t *testing.T) {
 	text, err := os.ReadFile("../docs/runs.md")
 	require.NoError(t, err)

@@ -32,8 +32,8 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// The credentials planted in a run: the candidate's key, a tool's, one that the
-// suite plants in its world, and one that only a library would read.
+// The credentials in a run: the candidate's key, a tool's, one in the suite's world, and one that
+// only a client library reads.
 const (
 	canaryKey   = `kEy-7/Qz"p+w\9Xv2~Lm4`
 	canaryTool  = "tool-canary-5521-aWq"
@@ -41,8 +41,8 @@ const (
 	canaryCloud = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYcanary1234"
 )
 
-// decoders read what a secret may have been turned into, each in the plainest
-// way: they share nothing with the code under test.
+// decoders decode the possible forms of a secret in the simplest way. They share no code with the
+// package under test.
 var (
 	letterRun  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 	jsonCode   = regexp.MustCompile(`\\u00([0-9a-fA-F]{2})`)
@@ -51,7 +51,7 @@ var (
 	textPiece  = regexp.MustCompile(`"(?:content|arguments|text)":"((?:[^"\\]|\\.)*)"`)
 )
 
-// readings returns what text may be read as.
+// readings returns all decoded forms of text.
 func readings(text string) []string {
 	all := []string{text}
 	layers := 0
@@ -62,7 +62,7 @@ func readings(text string) []string {
 		})
 		next := jsonEscape.ReplaceAllString(plain, "$1")
 		if plain == layer && next == layer {
-			break // nothing is escaped
+			break // no escape is left
 		}
 		all = append(all, plain, next)
 		layer = next
@@ -72,7 +72,7 @@ func readings(text string) []string {
 		pieces += m[1]
 	}
 	all = append(all, pieces, html.UnescapeString(text), strings.Join(strings.Fields(text), ""))
-	for _, layer := range all[:1+2*layers] { // spaced out, also by escapes
+	for _, layer := range all[:1+2*layers] { // with separators, also escaped ones
 		all = append(all, spacing.ReplaceAllString(layer, ""))
 	}
 	all = append(all, spacing.ReplaceAllString(pieces, ""))
@@ -108,7 +108,7 @@ func readings(text string) []string {
 	return all
 }
 
-// forms are those in which a reading, in lower case, would show a canary.
+// forms are the forms in which a reading, in lower case, can contain a canary.
 var forms = sync.OnceValue(func() (all []string) {
 	for _, canary := range []string{canaryKey, canaryTool, canaryWorld, canaryCloud} {
 		for _, form := range []string{canary, url.PathEscape(canary), url.QueryEscape(canary), spacing.ReplaceAllString(canary, "")} {
@@ -119,10 +119,10 @@ var forms = sync.OnceValue(func() (all []string) {
 	return slices.Compact(all)
 })
 
-// clean has the digests of files that hold no canary: most are the same in every run.
+// clean has the digests of files without a canary, because most files are the same in every run.
 var clean sync.Map
 
-// holds says which canary a text holds, in any encoding.
+// holds returns the canary that a text contains in any encoding.
 func holds(text string) string {
 	for _, reading := range readings(text) {
 		reading = strings.ToLower(reading)
@@ -135,8 +135,8 @@ func holds(text string) string {
 	return ""
 }
 
-// TestTheDumbDecoderSees proves the proof: each way to hide a canary is seen.
-func TestTheDumbDecoderSees(t *testing.T) {
+// The simple decoders find a canary in every encoding.
+func TestSimpleDecodersFindCanaries(t *testing.T) {
 	for name, hide := range hidings {
 		require.NotEmpty(t, holds("x "+hide(canaryKey)+" y"), name)
 	}
@@ -170,7 +170,7 @@ var hidings = map[string]func(string) string{
 	"lines":      func(s string) string { return strings.Join(strings.Split(s, ""), "\n") },
 }
 
-// echo is a provider and a tool that give away what they are sent.
+// echo is a provider and a tool that return the request.
 type echo struct {
 	hide   func(string) string
 	place  string
@@ -230,10 +230,10 @@ func (e echo) finish() string {
 	return "stop"
 }
 
-// oneHeader is what may be in a header.
+// oneHeader returns a text without the characters that a header cannot contain.
 func oneHeader(s string) string { return strings.ReplaceAll(s, "\n", " ") }
 
-// at is the hidden canary in the place that is tried, a plain word elsewhere.
+// at returns the encoded canary at the tested place, and a plain word elsewhere.
 func (e echo) at(place string) string {
 	if place == e.place {
 		return e.hide(e.canary)
@@ -258,9 +258,8 @@ tasks:
     expect: {status: answered}
 `
 
-// TestNoArtefactHoldsASecret plants credentials wherever a run reads or writes,
-// records and runs live against a server that gives them away, and searches
-// every file and everything printed with a decoder of its own.
+// TestNoArtefactHoldsASecret puts credentials wherever a run reads or writes. It records and runs
+// live with a server that returns them, and searches all files and output with its own decoders.
 func TestNoArtefactHoldsASecret(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -277,10 +276,10 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 			hide := hidings[name]
 			rare := slices.Contains([]string{"id", "model", "fingerprint", "usage", "finish", "limit"}, place)
 			if place != "answer" && name != "raw" && (rare || name != "base64 +1" && name != "json") {
-				continue // one place is enough for the rarer ones
+				continue // one place is enough for the rare encodings
 			}
 			cases++
-			for i := range testkit.Long(1, len(modes)) { // a sample takes them by turns
+			for i := range testkit.Long(1, len(modes)) { // a sample alternates between them
 				mode := modes[(cases+i)%len(modes)]
 				t.Run(place+"/"+name+"/"+mode, func(t *testing.T) {
 					e := echo{hide: hide, place: place, canary: canary}
@@ -291,7 +290,7 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 					}
 					require.Empty(t, holds(printed), printed)
 					if mode == "live" && place == "answer" {
-						require.Contains(t, printed, "[secret] stands in its place", "the person is told")
+						require.Contains(t, printed, "[secret] replaces it there", "the person is told")
 					}
 					if mode == "record" && place != "error" && place != "limit" && place != "tool" {
 						require.Contains(t, printed, "not written: interaction", "a cassette is refused")
@@ -303,8 +302,8 @@ func TestNoArtefactHoldsASecret(t *testing.T) {
 	}
 }
 
-// runEcho runs the program in process and returns what it printed, and the folder
-// with its suite and runs. The suite's own file, which plants the secrets, is gone.
+// runEcho runs the program in process and returns its output and the folder with its suite and runs,
+// without the file of the suite, which contains the secrets.
 func runEcho(t *testing.T, e echo, mode string) (code int, printed, dir string) {
 	t.Helper()
 	server := httptest.NewServer(e)
@@ -346,8 +345,8 @@ func writeEmpty(t *testing.T, dir string) string {
 	return file
 }
 
-// secretIn names the first file below dir that holds a canary; Parquet is read,
-// since it is compressed.
+// secretIn returns the name of the first file below dir that contains a canary. It decodes Parquet
+// files, because they are compressed.
 func secretIn(t *testing.T, dir string) (where string) {
 	t.Helper()
 	files := 0
@@ -391,7 +390,7 @@ func secretIn(t *testing.T, dir string) (where string) {
 	return where
 }
 
-// The credentials that libraries read from files are known, too.
+// cupel also knows the credentials that client libraries read from files.
 func TestCredentialsOfLibrariesAreKnown(t *testing.T) {
 	dir := t.TempDir()
 	put := func(text string, path ...string) {
@@ -417,7 +416,7 @@ func TestCredentialsOfLibrariesAreKnown(t *testing.T) {
 	require.Empty(t, p.secrets.Find("secret/0123456789"), "files that are named take the place of the usual ones")
 }
 
-func TestWhatIsPrintedIsGuarded(t *testing.T) {
+func TestOutputIsRedacted(t *testing.T) {
 	var out bytes.Buffer
 	p := &process{stdout: &out, stderr: &out, env: func(string) (string, bool) { return canaryKey, true }}
 	p.guard()

@@ -21,7 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/policy"
 )
 
-// kept are the cells that a episodeFilter keeps of tasks A, B and C, candidates x and y,
+// kept returns the episodes that an episodeFilter selects from tasks A, B and C, candidates x and y,
 // and two trials.
 func kept(keep episodeFilter) string {
 	var out []string
@@ -175,7 +175,7 @@ func TestNarrow(t *testing.T) {
 	require.Equal(t, "Ax1 Cx1", kept(o.Select.Episode))
 	require.EqualError(t, f.nothing(nil), "nothing to run: no selected episode failed in fine")
 
-	// A, which failed, has not changed: of both conditions C is left, which has no result.
+	// A failed but has not changed. C matches both conditions, because it has no result.
 	o, f = harness.Options{Matrix: harness.Matrix{Suite: &goldens.Suite{Name: "s"}}}, selectFlags{failedIn: "fine", changedSince: "fine"}
 	require.NoError(t, f.narrow(runs, &o))
 	require.Equal(t, "Cx1", kept(o.Select.Episode))

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/listing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
@@ -39,7 +40,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
   cupel show latest G41/weak
   cupel show latest D07/tools --state`,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
-			_, m, rows, err := rundir.Load(cfg.Runs, args[0])
+			dir, m, rows, err := rundir.Load(cfg.Runs, args[0])
 			switch {
 			case err != nil:
 				return err
@@ -54,7 +55,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 			if err != nil {
 				return err
 			}
-			return showEpisode(c, p, cfg, m, e, state)
+			return showEpisode(c, p, cfg, dir, m, e, state)
 		}),
 	}
 	fl := cmd.Flags()
@@ -77,21 +78,24 @@ func (p *process) listEpisodes(rows []ledger.Episode, filter listing.Filter) err
 
 // showEpisode replays one episode from its cassette and prints its transcript, or its
 // changes to the state of its world.
-func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Manifest, e ledger.Episode, state bool) error {
+func showEpisode(c *cobra.Command, p *process, cfg config.Config, dir string, m manifest.Manifest, e ledger.Episode, state bool) error {
 	if m.Mode == "live" && e.Provider != episode.ScriptedCandidate {
 		return exit.Usage(fmt.Errorf("run %s was live: a live run stores no prompts or replies; use --mode record", m.RunID))
+	}
+	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", rundir.EpisodeName(e), e.EpisodeID, m.RunID)
+	if m.Imported.Format != "" {
+		return imports.Show(p.stdout, dir, m, e, state, console.Terminal(p.stdout))
 	}
 	o, err := replayOptions(c.Context(), p, cfg, m, e)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(p.stdout, "episode %s · %s · run %s\n", rundir.EpisodeName(e), e.EpisodeID, m.RunID)
 	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
 	if err != nil {
 		return err
 	}
 	if state {
-		showState(p, rows.Episode, traces)
+		listing.State(p.stdout, rows.Episode, traces)
 	} else {
 		var b strings.Builder
 		_ = episode.WriteTranscript(&b, traces) // a builder takes any text
@@ -110,26 +114,6 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, m manifest.Man
 		return exit.With(exit.Replay, fmt.Errorf("the replay ended as %s, the ledger says %s; suite, code or cassette changed since the run", rows.Episode.Status, e.Status))
 	}
 	return nil
-}
-
-// maxChanges bounds the changes of a state that are printed.
-const maxChanges = 1000
-
-// showState prints the changes of an episode to the state of its world, and its harm.
-func showState(p *process, e ledger.Episode, traces []episode.Trace) {
-	lines, ok := episode.StateChanges(*traces[len(traces)-1].Outcome, maxChanges)
-	switch {
-	case !ok:
-		lines = []string{"the world of this task has no state that can change"}
-	case len(lines) == 0:
-		lines = []string{"the state did not change"}
-	}
-	if e.HarmReason != "" {
-		lines = append(lines, "harm: "+episode.Visible(e.HarmReason))
-	}
-	for _, line := range lines {
-		_, _ = fmt.Fprintln(p.stdout, line)
-	}
 }
 
 // replayOptions returns the options that execute an episode of a run again.

@@ -10,8 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
-// TestBooksOfSim: cupel sim follows the playbooks of the built-in suites, or of those
-// that are named, each of which must have one.
+// cupel sim follows the playbooks of the built-in suites, or of the named ones, which must have one.
 func TestBooksOfSim(t *testing.T) {
 	p := &process{}
 	known, err := p.booksOf(nil)

@@ -19,13 +19,13 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// everyStatus writes a run with an episode of each way to end, solved where that can
-// be, two trials each, and returns its folder. night tells several runs apart.
+// everyStatus writes a run with two trials for every final status, solved if possible, and returns
+// its folder. night distinguishes several runs.
 func everyStatus(t *testing.T, runs string, night int) (dir string, solved, scored int) {
 	t.Helper()
 	type end struct {
 		status, stop string
-		expected     string // of the task; the episode is solved if it ended so
+		expected     string // status of the task; the episode is solved if it ended with it
 	}
 	ends := []end{
 		{"answered", "", "answered"}, {"answered_after_clarify", "", "answered_after_clarify"}, {"respond_error", "", "respond_error"},
@@ -71,7 +71,7 @@ func count(b bool) int {
 	return 0
 }
 
-// Every output counts the same episodes as solved, an expected stop among them.
+// Every output counts the same episodes as solved, including an expected stop.
 func TestSolvedIsTheSameEverywhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	old, _, _ := everyStatus(t, "runs", 1)

@@ -21,8 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
-// biller is a provider that bills what it likes for each request, within what the
-// request allows for.
+// biller is a provider that bills a random amount for each request, up to its worst case.
 type biller struct {
 	mu               sync.Mutex
 	rng              *rand.Rand
@@ -30,7 +29,7 @@ type biller struct {
 }
 
 func (l *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) // what came is billed
+	body, _ := io.ReadAll(r.Body) // an incomplete request is billed, too
 	l.mu.Lock()
 	in, out := 1+l.rng.Int64N(int64(len(body))/2), l.rng.Int64N(50)
 	l.requests++
@@ -41,11 +40,11 @@ func (l *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`,
 		`{"control":{"done":true,"reason":"cannot_proceed"},"next_action":{"type":"respond","message":"I cannot."},"state_update":{"plan":"p","observation":"o","confidence":0.1}}`,
-		in, out, in+out) // whoever was killed does not read it
+		in, out, in+out) // fails if the client was killed
 }
 
-// A live run that is killed again and again, and goes on, is billed no more than its
-// cap by all its processes together: what was in flight counts at its worst.
+// A live run that is repeatedly killed and resumed is billed at most its cap by all its processes
+// together, because requests in flight count with their worst case.
 func TestKilledRunsStayBelowTheirCap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")

@@ -19,20 +19,23 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/pin"
+	"github.com/cupel-eval/cupel/cmd/internal/starter"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/desk"
-	"github.com/cupel-eval/cupel/goldens/draft"
+	"github.com/cupel-eval/cupel/goldens/instance"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // builtins are the suites inside the binary, by the name that follows "builtin:".
-var builtins = map[string]fs.FS{"counts": counts.FS, "desk": desk.FS, "research": research.FS}
+var builtins = map[string]fs.FS{"counts": counts.FS, "desk": desk.FS, "instance": instance.FS, "research": research.FS}
 
 const builtinPrefix = "builtin:"
 
@@ -59,7 +62,11 @@ func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err 
 		if err != nil {
 			return nil, "", err
 		}
-		suite, err = p.lintedSuite(fsys, path)
+		read := load.Proved // by the tests of the built-in suites
+		if p.proves || len(p.app.Worlds) > 0 {
+			read = load.Suite
+		}
+		suite, err = p.lintedSuite(read, fsys, path)
 		return suite, "", err
 	}
 	if errors.Is(missing, fs.ErrNotExist) {
@@ -69,14 +76,14 @@ func (p *process) loadSuite(path string) (suite *goldens.Suite, dir string, err 
 		}
 		return nil, "", exit.Usage(fmt.Errorf("%sno suite folder %s; name one with --suite, or write a first one with: cupel init", place, path))
 	}
-	suite, err = p.lintedSuite(regular.DirFS(path), path)
+	suite, err = p.lintedSuite(load.Suite, regular.DirFS(path), path)
 	return suite, path, err
 }
 
 // lintedSuite loads a suite whose every tool is implemented: by the built-in world,
 // over HTTP or by the App.
-func (p *process) lintedSuite(fsys fs.FS, path string) (*goldens.Suite, error) {
-	suite, err := load.Suite(fsys, path, p.worlds())
+func (p *process) lintedSuite(read func(fs.FS, string, map[string]world.Kind) (*goldens.Suite, error), fsys fs.FS, path string) (*goldens.Suite, error) {
+	suite, err := read(fsys, path, p.worlds())
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +155,7 @@ meets, and a forbidden tool that looks misspelled. It also checks the reference
 solutions of playbook.yaml. Details: docs/suites.md.`,
 		Example: "  cupel suite lint suites/mine",
 		RunE: func(c *cobra.Command, args []string) error {
+			p.proves = true
 			suite, err := suiteArg(p, c, args)
 			if suite == nil {
 				return err
@@ -220,85 +228,78 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 //go:embed scaffold
 var scaffold embed.FS
 
-const nextAfterInit = `  cupel run --mode record      # record the tasks with simulated models: no key, no cost
+const (
+	nextAfterInit = `  cupel run --mode record      # record the tasks with simulated models: no key, no cost
   cupel show latest --failed   # the episodes that are not solved
   cupel gate latest            # exit 11: three tasks are too few for a verdict
 `
+	nextExternal = `  cupel doctor                 # what the agent runs on, and what is missing
+  cupel run --mode record      # run the agent once, with simulated models: no key, no cost
+  cupel run                    # the same again, from the recording alone
+`
+	noPython = `
+note: there is no Python on this machine, in which agent/agent.py is written. Install
+Python 3, or name a program of your own in exec.command of cupel.yaml.
+`
+)
 
 func newInit(p *process) *cobra.Command {
-	return &cobra.Command{
+	var external bool
+	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Create cupel.yaml and an example suite",
 		Long: `Writes cupel.yaml, with a comment for every field, and suites/first: three tasks,
 their tools and their reference solutions. Existing files are kept as they are. The
-example needs no key: its two candidates are simulated models.`,
+example needs no key: its two candidates are simulated models. With --external, one of
+the candidates is an agent outside of cupel: agent/agent.py, in Python without packages.`,
 		Example: `  cupel init
-  cupel init my-project`,
+  cupel init my-project
+  cupel init --external`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := "."
 			if len(args) == 1 {
 				root = args[0]
 			}
 			_, missing := os.Stat(filepath.Join(root, config.Name))
-			if err := writeScaffold(p, root); err != nil {
+			files, err := fs.Sub(scaffold, "scaffold")
+			if err == nil {
+				err = starter.Write(starter.Options{Files: files, Root: root, External: external, Out: p.stdout})
+			}
+			if err != nil {
 				return err
 			}
 			next := nextAfterInit
+			if external {
+				next = nextExternal
+			}
 			if missing == nil { // its candidates may cost money
 				next = "  cupel doctor                 # what the existing cupel.yaml configures, and what is missing\n"
 			}
 			if filepath.Clean(root) != "." {
 				next = "  cd " + root + "\n" + next
 			}
-			_, err := fmt.Fprint(p.stdout, "\nnext:\n"+next)
+			if external && starter.Python() == "" {
+				next += noPython
+			}
+			_, err = fmt.Fprint(p.stdout, "\nnext:\n"+next)
 			return err
 		},
 	}
-}
-
-// writeScaffold writes every file of the scaffold that does not exist yet.
-func writeScaffold(p *process, root string) error {
-	return fs.WalkDir(scaffold, "scaffold", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel("scaffold", filepath.FromSlash(path))
-		if err != nil {
-			return err
-		}
-		text, err := scaffold.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(root, rel)
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return fmt.Errorf("init: %w", err)
-		}
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, fs.ErrExist) {
-			_, _ = fmt.Fprintf(p.stdout, "kept    %s (exists)\n", to)
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("init: %w", err)
-		}
-		if _, err := f.Write(text); err != nil {
-			_ = f.Close()
-			return fmt.Errorf("init: write %s: %w", to, err)
-		}
-		_, _ = fmt.Fprintf(p.stdout, "wrote   %s\n", to)
-		return f.Close()
-	})
+	cmd.Flags().BoolVar(&external, "external", false, "add an agent outside of cupel: a small one in Python")
+	return cmd
 }
 
 func newSuiteTools(p *process) *cobra.Command {
-	return &cobra.Command{
+	pinned := false
+	cmd := &cobra.Command{
 		Use:   "tools [SUITE]",
-		Short: "Print the tools of process worlds as YAML",
-		Long: `Starts the command of each world of kind process in the suite folder, asks it for its
-tools and stops it. Reads only tools and worlds of suite.yaml, so that the tasks need
-not exist yet. Add "write: true" to the tools that change state.`,
-		Example: "  cupel suite tools suites/mine >> suites/mine/suite.yaml",
+		Short: "Print or pin the tools of process worlds and MCP servers",
+		Long: `Starts the command of each world of kind process, and each MCP server, in the suite
+folder, asks it for its tools and stops it. Reads only tools and worlds of suite.yaml, so
+that the tasks need not exist yet. Prints the tools of worlds as YAML: add "write: true" to
+those that change state. --pin writes the tools of MCP servers to tools.lock.json, and
+prints what has changed.`,
+		Example: "  cupel suite tools suites/mine >> suites/mine/suite.yaml\n  cupel suite tools suites/mine --pin",
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := p.load(c)
 			if err != nil {
@@ -307,42 +308,15 @@ not exist yet. Add "write: true" to the tools that change state.`,
 			if len(args) == 1 {
 				cfg.Suite = args[0]
 			}
-			return printTools(p, c, cfg.Suite)
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			s := pin.Suite{Dir: cfg.Suite, Kinds: p.worlds(), Lookup: p.credential, Out: p.stdout}
+			if pinned {
+				return s.Pin(ctx)
+			}
+			return s.Print(ctx)
 		},
 	}
-}
-
-// printTools prints what each different command of a suite's worlds declares.
-func printTools(p *process, c *cobra.Command, suite string) error {
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	worlds, err := load.Processes(regular.DirFS(suite), suite, p.worlds())
-	if err != nil {
-		return err
-	}
-	if len(worlds) == 0 {
-		return exit.Usage(fmt.Errorf("list the tools of %s: no world of its suite.yaml is of kind process; see docs/worlds.md", suite))
-	}
-	seen := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(worlds)) {
-		k := worlds[name]
-		if key := strings.Join(k.Command, "\x00"); seen[key] {
-			continue
-		} else {
-			seen[key] = true
-		}
-		k.Lookup = p.credential
-		specs, err := k.List(ctx)
-		if err != nil {
-			return fmt.Errorf("world %s: %w", name, err)
-		}
-		text, err := draft.Tools(specs)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(p.stdout, "# of world %s\n%s", name, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	cmd.Flags().BoolVar(&pinned, "pin", false, "write the tools of MCP servers to tools.lock.json")
+	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/draft"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
@@ -68,7 +69,14 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 	if err := ep.replay(ctx, p, cfg); err != nil {
 		return err
 	}
-	draft := ep.draft(cfg)
+	var draft draft.Draft
+	if ep.manifest.Imported.Format != "" {
+		if draft, err = imports.Draft(ep.options.Suite, ep.manifest, ep.row, ep.outcome); err != nil {
+			return exit.Usage(err)
+		}
+	} else {
+		draft = ep.draft(cfg)
+	}
 	added, err := addDraft(&draft, dir, id)
 	if err != nil {
 		return err

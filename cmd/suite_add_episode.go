@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/draft"
@@ -89,10 +90,10 @@ func findSource(cfg config.Config, text string) (*sourceEpisode, error) {
 func checkSource(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEpisode, error) {
 	switch {
 	case m.Mode == "live":
-		return nil, exit.Usage(fmt.Errorf("run %s was live: nothing of its texts was kept; use --mode record to keep them", m.RunID))
+		return nil, exit.Usage(fmt.Errorf("run %s was live: a live run stores no prompts or replies; use --mode record", m.RunID))
 	case row.Provider == episode.ScriptedCandidate:
 		return nil, exit.Usage(fmt.Errorf("%s is a scripted episode, which tests the harness; write such a task by hand", rundir.EpisodeName(row)))
-	case row.Excluded() != "":
+	case row.Excluded() != "" && m.Imported.Format == "":
 		return nil, exit.Usage(fmt.Errorf("%s has no result (%s): there is nothing to make a task of", rundir.EpisodeName(row), row.ErrorKind))
 	}
 	_, candidate := forkOf(m, row.Candidate)
@@ -101,6 +102,9 @@ func checkSource(dir string, m manifest.Manifest, row ledger.Episode) (*sourceEp
 
 // replay executes the episode again from its cassette.
 func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Config) error {
+	if ep.manifest.Imported.Format != "" {
+		return ep.read(p, cfg)
+	}
 	o, err := replayOptions(ctx, p, cfg, ep.manifest, ep.row)
 	if err != nil {
 		return err
@@ -121,10 +125,25 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Conf
 	case is.CassetteDigest != was.CassetteDigest && was.CassetteDigest != "":
 		return exit.With(exit.Replay, fmt.Errorf("the cassette of %s was recorded again since the run: run the suite again, and add from that run", rundir.EpisodeName(was)))
 	}
-	p.learn(cfg.Candidates, &goldens.Suite{HTTP: o.Suite.HTTP, Candidates: o.Suite.Candidates})
+	p.learn(cfg.Candidates, &goldens.Suite{HTTP: o.Suite.HTTP, MCP: o.Suite.MCP, Candidates: o.Suite.Candidates})
 	ep.secrets = p.secrets
 	ep.outcome = ep.observed()
 	return nil
+}
+
+// read reads an imported episode, for the suite that its task comes into.
+func (ep *sourceEpisode) read(p *process, cfg config.Config) (err error) {
+	if !cfg.FromFlag("suite") {
+		return exit.Usage(errors.New("an imported run has no suite: name the folder of one with --suite"))
+	}
+	if ep.options.Suite, _, err = p.loadSuite(cfg.Suite); err != nil {
+		return err
+	}
+	p.learn(cfg.Candidates, ep.options.Suite)
+	ep.secrets, ep.candidate = p.secrets, imports.CandidateOf(ep.options.Suite, ep.row)
+	ep.rows, ep.traces, err = imports.Find(ep.dir, ep.manifest, ep.row)
+	ep.outcome = ep.observed()
+	return err
 }
 
 // takeAnswers gives the episode's task what a person said in the run, which the run
@@ -217,7 +236,7 @@ func overlapped(rows ledger.EpisodeRows) bool {
 func (ep *sourceEpisode) continuationNote() string {
 	var earlier []string
 	tasks, at := ep.options.Suite.Tasks, taskIndex(ep.options.Suite, ep.row.TaskID)
-	for _, t := range tasks[:at] {
+	for _, t := range tasks[:max(at, 0)] { // an imported episode has no task there
 		if t.Session != "" && t.Session == tasks[at].Session {
 			earlier = append(earlier, t.ID)
 		}
@@ -310,6 +329,9 @@ func (ep *sourceEpisode) recording() (*cassette.Data, error) {
 // cassette is the episode's own under the new task's name, or why there is none: it
 // must replay in the suite it comes into as it did in its own.
 func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Config, dir string, added draft.Addition, id string) (output, error) {
+	if ep.manifest.Imported.Format != "" {
+		return output{}, errors.New("it is imported, without the replies of a model that could be replayed")
+	}
 	if ep.manifest.Fork != nil {
 		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
 	}

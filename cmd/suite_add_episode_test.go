@@ -24,7 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// An episode is named in several ways, and the run by a path, too.
+// An episode can be named in several ways, and a run also by its path.
 func TestFindSource(t *testing.T) {
 	t.Parallel()
 	runs := filepath.Join(t.TempDir(), "all", "runs")
@@ -56,7 +56,7 @@ func TestFindSource(t *testing.T) {
 	}
 }
 
-func TestCheckSourceRefusesWhatSaysNothing(t *testing.T) {
+func TestCheckSourceRefusesUselessEpisodes(t *testing.T) {
 	ok := ledger.Episode{Key: ledger.Key{TaskID: "G01", Candidate: "a", Trial: 1}}
 	_, err := checkSource("", manifest.Manifest{Mode: "replay"}, ok)
 	require.NoError(t, err)
@@ -66,8 +66,8 @@ func TestCheckSourceRefusesWhatSaysNothing(t *testing.T) {
 	require.ErrorContains(t, err, "G01/a/1 has no result (rate_limit)")
 }
 
-// What a person said in the run replaces what the task says, for that episode only,
-// and the suite itself stays as it is.
+// The replies of a person in the run replace those of the task, for that episode only, and the suite
+// does not change.
 func TestTakeAnswers(t *testing.T) {
 	row := ledger.Episode{Key: ledger.Key{TaskID: "B", Candidate: "a", Trial: 2}}
 	suite := &goldens.Suite{Tasks: []goldens.Task{{ID: "A"}, {ID: "B", Replies: []string{"old"}, Approvals: []bool{false}}}}
@@ -105,8 +105,8 @@ func TestTakeAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "replies.yaml: cut or changed after it was written")
 }
 
-// episodeWith is an episode in which a model called a tool with a credential and
-// repeated it to the user.
+// episodeWith returns an episode in which a model called a tool with a credential and repeated it to
+// the user.
 func episodeWith(secret string, solved bool) *sourceEpisode {
 	ep := &sourceEpisode{
 		row: ledger.Episode{Key: ledger.Key{TaskID: "A", Candidate: "c", Trial: 1}}, candidate: "c",
@@ -131,7 +131,7 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 			Result: &tool.Result{Outcome: tool.OK, Value: json.RawMessage(`"` + secret + `"`)},
 		}
 	}
-	// The credential stands where the line is cut.
+	// The line is truncated within the credential.
 	padding := strings.Repeat("x", 190)
 	ep.traces = []episode.Trace{
 		{Question: "Is it " + secret + "?", Reply: "yes"}, {Question: "Sure?", Silent: true},
@@ -149,7 +149,7 @@ func TestObserved(t *testing.T) {
 	require.Len(t, o.Calls, 2)
 }
 
-// Nothing a model says brings a credential into a suite, whole or cut.
+// A model cannot put a credential, or a part of it, into a suite.
 func TestDraftHasNoSecrets(t *testing.T) {
 	const secret = "s3cr3t-canary"
 	for _, solved := range []bool{true, false} {
@@ -171,7 +171,7 @@ func TestDraftHasNoSecrets(t *testing.T) {
 	require.Nil(t, episodeWith(secret, true).draft(config.Config{Candidates: []goldens.Candidate{{Name: "c"}}}).Candidates, "the configuration has them")
 }
 
-// However long an episode is, its story is not.
+// The story of an episode has a bounded length.
 func TestStoryIsBounded(t *testing.T) {
 	ep := episodeWith("s3cr3t-canary", true)
 	for range 1000 {
@@ -187,8 +187,8 @@ func TestStoryIsBounded(t *testing.T) {
 	require.Contains(t, strings.Join(lines, "\n"), "lines more")
 }
 
-// A cassette that comes out of a pack has what its YAML had, the headers of requests, too.
-func TestRecordingOfAPackIsWhole(t *testing.T) {
+// A cassette from a pack equals its YAML file, including the headers of requests.
+func TestRecordingOfAPackIsComplete(t *testing.T) {
 	suite, err := load.Suite(research.FS, "builtin:research", research.Worlds())
 	require.NoError(t, err)
 	ep := &sourceEpisode{row: ledger.Episode{Key: ledger.Key{TaskID: "R01", Candidate: "contract-erratic", Trial: 1}}, options: harness.Options{Matrix: harness.Matrix{Suite: suite}}}

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// cupelIn runs the program and returns its code and what it printed.
+// cupelIn runs the program and returns its exit code and output.
 func cupelIn(args ...string) (int, string) {
 	var out bytes.Buffer
 	p := &process{args: args, stdout: &out, stderr: &out, env: func(string) (string, bool) { return "", false }, now: time.Now}
@@ -33,7 +33,7 @@ func cupelIn(args ...string) (int, string) {
 // builtin is the built-in suite, loaded once. No test may change it.
 var builtin = sync.OnceValues(func() (*goldens.Suite, error) { return load.Suite(counts.FS, "builtin:counts", counts.Worlds()) })
 
-// judged are the tasks of the built-in suite that candidates are judged by.
+// judged returns the tasks of the built-in suite for models.
 func judged(t testing.TB) (tasks []goldens.Task) {
 	t.Helper()
 	s, err := builtin()
@@ -46,9 +46,9 @@ func judged(t testing.TB) (tasks []goldens.Task) {
 	return tasks
 }
 
-// Every task of the built-in suite, added to one folder that begins empty, is what
-// it was, passes lint, and replays at once from its cassette as the episode it was
-// made of: the solved ones solved by checks drafted from themselves.
+// Every task of the built-in suite is added to one folder, which is empty at first. The tasks do not
+// change, pass lint, and replay from their cassettes like their source episodes. Solved ones are
+// solved by their drafted checks.
 func TestSuiteAddRoundTrip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -107,7 +107,7 @@ func TestSuiteAddRoundTrip(t *testing.T) {
 	}
 }
 
-// given is what an agent gets of a task, as text.
+// given returns the parts of a task that an agent receives, as text.
 func given(t *testing.T, task goldens.Task) string {
 	t.Helper()
 	text, err := json.MarshalIndent(struct {
@@ -125,7 +125,7 @@ func given(t *testing.T, task goldens.Task) string {
 	return string(text)
 }
 
-// All files are written or none, and none is overwritten.
+// Either all files are written or none, and no file is overwritten.
 func TestWriteAll(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
@@ -64,6 +65,9 @@ func draftPlay(ctx context.Context, p *process, cfg config.Config, from string, 
 	}
 	if write && strings.HasPrefix(dir, builtinPrefix) {
 		return exit.Usage(fmt.Errorf("%s is read-only: name a folder with --suite, or leave --write out to print the entry", dir))
+	}
+	if ep.manifest.Imported.Format != "" {
+		return exit.Usage(&imports.Imported{Dir: ep.dir, Manifest: ep.manifest})
 	}
 	if err := ep.replay(ctx, p, cfg); err != nil {
 		return err

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The same suite has the same number of tasks wherever it is counted, in the same
-// words; a scripted task is never counted as a task.
+// All outputs have the same number of tasks in the same words. Scripted tasks do not count as tasks.
 func TestTaskCountIsTheSameEverywhere(t *testing.T) {
 	suite, _, err := (&process{}).loadSuite("builtin:counts")
 	require.NoError(t, err)

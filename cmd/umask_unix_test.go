@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 )
 
-// TestUmaskIsRespected checks that no other user can read what cupel writes under a
-// umask of 077, and that the group can write what it writes under one of 002.
+// With umask 077 no other user can read the files that cupel writes; with 002 the group can write
+// them.
 func TestUmaskIsRespected(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
@@ -23,7 +23,7 @@ func TestUmaskIsRespected(t *testing.T) {
 	require.NoError(t, err)
 	for umask, mask := range map[string]fs.FileMode{"077": 0o077, "002": 0o002} {
 		t.Run(umask, func(t *testing.T) {
-			t.Parallel() // it waits for simulated models
+			t.Parallel() // because it waits for simulated models
 			b := newBench(t)
 			sh := func(script string) (code int, output string) {
 				cmd := b.command()

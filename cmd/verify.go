@@ -2,14 +2,15 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
-	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/imports"
+	"github.com/cupel-eval/cupel/cmd/internal/listing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -32,6 +33,9 @@ Details: docs/runs.md.`,
 		Example: `  cupel verify latest`,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			if imported := new(imports.Imported); errors.As(err, &imported) {
+				return imported.Verify(p.stdout)
+			}
 			if err != nil {
 				return err
 			}
@@ -40,7 +44,7 @@ Details: docs/runs.md.`,
 			if err != nil {
 				return err
 			}
-			return printVerified(p, v)
+			return listing.Verified(p.stdout, v)
 		},
 	}
 	runsFlags(cmd)
@@ -48,28 +52,27 @@ Details: docs/runs.md.`,
 	return cmd
 }
 
-func printVerified(p *process, v rerun.Verification) error {
-	again := v.Verified + v.Differing
-	_, _ = fmt.Fprintf(p.stdout, "%d of %d episodes executed again, %d equal, %d different\n", again, v.Episodes, v.Verified, v.Differing)
-	if n := v.Episodes - again; n > 0 {
-		_, _ = fmt.Fprintf(p.stdout, "%d had no result: there is nothing to compare\n", n)
+// newImport is the verb import: runs of what other programs recorded.
+func newImport(p *process) *cobra.Command {
+	cmd := imports.Command(p.importHost)
+	for _, sub := range cmd.Commands() {
+		runsFlags(sub)
 	}
-	if v.First == nil {
-		if _, err := fmt.Fprintf(p.stdout, "ledger digest %s\n", v.Is); err != nil || v.Manifest == nil {
+	return cmd
+}
+
+func (p *process) importHost() imports.Host {
+	return imports.Host{
+		Load: func(c *cobra.Command) (string, error) {
+			cfg, err := p.load(c)
+			return cfg.Runs, err
+		},
+		Stdout: p.stdout, Stderr: p.stderr, Secrets: p.secrets, CodeVersion: version(), Suite: p.loadSuite,
+		Report: func(dir string) error {
+			_, err := writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir, ""))
 			return err
-		}
-		var lines []string
-		for _, d := range v.Manifest[:min(len(v.Manifest), maxShownChanges)] {
-			lines = append(lines, fmt.Sprintf("  %s: %s → %s", d.Member, d.Was, d.Is))
-		}
-		return exit.With(exit.Replay, fmt.Errorf("run.json does not say what its rows, its suite and its cassettes say, in %s:\n%s",
-			console.Count(len(v.Manifest), "member"), strings.Join(lines, "\n")))
+		},
 	}
-	text := fmt.Sprintf("first difference: episode %s: %s", v.First.Episode, v.First.Difference)
-	if v.First.Err != "" {
-		text += ": " + v.First.Err
-	}
-	return exit.With(exit.Replay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is))
 }
 
 func newRescore(p *process) *cobra.Command {
@@ -83,11 +86,19 @@ rescore.json with both verdicts of every episode whose checks changed. The origi
 is unchanged.
 
 Only checks may have changed: if an episode would take another course now, it is named
-and nothing is written. Details: docs/runs.md.`,
+and nothing is written. An imported run is scored as far as the checks of --suite need no
+more than answers and calls. Details: docs/runs.md, docs/traces.md.`,
 		Example: `  cupel rescore latest
+  cupel rescore latest --suite suites/support     # an imported run
   cupel rescore latest && cupel gate latest`,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			if imported := new(imports.Imported); errors.As(err, &imported) {
+				return imported.Rescore(p.importHost(), p.cfg.Runs, p.cfg.Suite)
+			}
+			if err == nil && p.cfg.FromFlag("suite") {
+				err = exit.Usage(errors.New("--suite is for imported runs: others are scored by the suite they were run with; leave it out"))
+			}
 			if err != nil {
 				return err
 			}
@@ -99,57 +110,13 @@ and nothing is written. Details: docs/runs.md.`,
 			if _, err := writeReportOf(to, p.detailsWith(c.Context(), o, to)); err != nil {
 				return err
 			}
-			return printRescored(p, to, res)
+			return listing.Rescored(p.stdout, to, res)
 		},
 	}
 	runsFlags(cmd)
+	cmd.Flags().String("suite", "", "suite whose checks score an imported run (default: the configuration's)")
 	cmd.Flags().StringVar(&pack, "pack", "", "pack to replay from, if the run was replayed from one")
 	return cmd
-}
-
-// maxShownChanges bounds the list on the terminal; rescore.json has all.
-const maxShownChanges = 50
-
-func printRescored(p *process, to string, res rerun.Rescored) error {
-	gained, lost := 0, 0
-	for i, e := range res.Changed {
-		switch {
-		case e.Is && !e.Was:
-			gained++
-		case e.Was && !e.Is:
-			lost++
-		}
-		if i < maxShownChanges {
-			_, _ = fmt.Fprintf(p.stdout, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was, e.WasHarm), solvedWord(e.Is, e.IsHarm), firstFailed(e.IsChecks))
-		}
-	}
-	if n := len(res.Changed) - maxShownChanges; n > 0 {
-		_, _ = fmt.Fprintf(p.stdout, "and %d more, in %s\n", n, rerun.RescoreFile)
-	}
-	_, err := fmt.Fprintf(p.stdout, "%d episodes scored again: %d newly solved, %d no longer solved, %d with other checks and the same verdict\nrun     %s\n",
-		res.Episodes, gained, lost, len(res.Changed)-gained-lost, to)
-	return err
-}
-
-// solvedWord says whether an episode was solved, and whether it did harm.
-func solvedWord(solved bool, harm string) string {
-	word := "not solved"
-	if solved {
-		word = "solved"
-	}
-	if harm != "" {
-		word += " (harm)"
-	}
-	return word
-}
-
-func firstFailed(checks []ledger.Check) string {
-	for _, c := range checks {
-		if !c.Passed {
-			return c.Name + ": " + c.Detail
-		}
-	}
-	return ""
 }
 
 // optionsOf are what a run was made with, as far as its manifest and today's
@@ -168,6 +135,8 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 		return dir, o, cleanup, err
 	}
 	switch {
+	case m.Imported.Format != "":
+		return dir, o, cleanup, exit.Usage(&imports.Imported{Dir: dir, Manifest: m})
 	case m.Status == "running":
 		return dir, o, cleanup, rundir.Unfinished(dir, m)
 	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:

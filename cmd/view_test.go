@@ -19,8 +19,8 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 )
 
-// TestView starts the viewer as users do, opens its page by a browser that only notes its
-// argument, and ends it by Ctrl-C.
+// TestView starts the viewer like a user, opens its page in a browser that only stores its argument,
+// and ends it with Ctrl-C.
 func TestView(t *testing.T) {
 	dir := t.TempDir()
 	opened := filepath.Join(dir, "opened")
@@ -28,7 +28,7 @@ func TestView(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "view", "--listen", "127.0.0.1:0", dir)
-	cmd.Args[0] = "cupel" // which this binary is by that name: see TestMain
+	cmd.Args[0] = "cupel" // under this name the test binary is cupel: see TestMain
 	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=" + dir, "DISPLAY=:9"}
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Credentials are searched for in the text as it is, before it is made inert.
+// cupel searches the original text for credentials, before it makes the text inert.
 func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {
 	out := new(strings.Builder)
 	p := &process{stdout: out, stderr: out, env: func(string) (string, bool) { return "", false }}
@@ -41,13 +41,13 @@ func TestWhatIsPrintedIsGuardedFirst(t *testing.T) {
 	}
 }
 
-// hostile is what a model, a tool, a provider and a suite say in the test below.
+// hostile is the text of model, tool, provider and suite in the test below.
 const hostile = "owned\n::error::owned\n  ::stop-commands::owned\r::add-mask::owned ##[group]owned ##vso[task.complete result=Failed;]owned ##teamcity[owned] \x1b[0Ksection_start:1:owned\r\x1b[0K \u202e"
 
 var annotation = regexp.MustCompile(`^::(error|warning|notice) title=[^:]*::`)
 
-// runnerCommand returns the first line that a runner would obey, unless cupel
-// annotates with it.
+// runnerCommand returns the first line that a CI runner would execute as a command, except cupel's
+// annotations.
 func runnerCommand(printed string) string {
 	for line := range strings.FieldsFuncSeq(printed, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if text := strings.TrimSpace(line); strings.HasPrefix(text, "::") && !annotation.MatchString(text) {
@@ -62,7 +62,7 @@ func runnerCommand(printed string) string {
 	return ""
 }
 
-// hostileServer is a model and a tool that say it.
+// hostileServer is a model and a tool that return it.
 func hostileServer(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
@@ -116,8 +116,8 @@ tasks:
   - {id: E05, request: Fail now, expect: {status: answered}}
 `
 
-// TestNoVerbGivesARunnerCommands runs every verb on what a hostile model, tool,
-// provider and suite said, and reads what is printed as the runners of CI jobs do.
+// TestNoVerbGivesARunnerCommands runs every verb on the texts of a hostile model, tool, provider and
+// suite, and reads the output like the runners of CI jobs.
 func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	url, dir := hostileServer(t), t.TempDir()
 	suite, runs := filepath.Join(dir, "s"), filepath.Join(dir, "runs")
@@ -186,11 +186,13 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	for _, task := range []string{"E01", "E02", "E03", "E04"} {
 		quotes(run("", "show", c, "latest", task))
 	}
-	run("", "show", c, "latest", "E05") // it failed: no cassette, its error is in the reports
+	run("", "show", c, "latest", "E05") // it failed without a cassette; reports have its error
 	run("", "show", c, "latest")
 	for _, output := range [][]string{nil, {"-o", "-.csv"}, {"-o", "-.json"}} {
 		quotes(run("", append([]string{"query", c, "latest", "count() group by answer, error_text"}, output...)...))
 	}
+	quotes(run("", "import", "otlp", "--runs="+filepath.Join(dir, "imported"), put("hostile.json", fmt.Sprintf(`{"object":"trace.span","id":"a","trace_id":"t","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z","span_data":{"type":%s}}
+{"object":"trace.span","id":"b","trace_id":"t","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z","span_data":{"type":"generation","output":[{"role":"assistant","content":%s}]}}`, quoted, quoted))))
 	run("", "canary", c)
 	run("", "canary", c, "--json")
 	quotes(run("", "suite", "lint", "--suite="+filepath.Join(dir, "bad")))
@@ -229,6 +231,8 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	quotes(run("", "doctor", "--config="+broken))
 	run("", "init", filepath.Join(dir, "new"))
 	quotes(run("", "sim", "--chaos=no-"+hostile))
+	quotes(run("", "tape", "--cassette="+filepath.Join(dir, "tape.yaml"), "--", hostile))
+	quotes(run("", "tape", "--cassette="+filepath.Join(dir, hostile), "--mode=replay", "--", "true"))
 	quotes(run("", "view", c, hostile))
 	quotes(run("", "no-such\n"+hostile))
 

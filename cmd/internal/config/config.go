@@ -125,6 +125,15 @@ func (c Config) Settings() (list []Setting) {
 // FromFlag says whether a flag set a setting.
 func (c Config) FromFlag(key string) bool { return strings.HasPrefix(c.sources[key], "flag ") }
 
+// Flag is the flag by which another command reads the same file, such as " --config
+// ci.yaml"; empty if it finds the file without one, or if there is none.
+func (c Config) Flag() string {
+	if c.File == "" || c.File == Name {
+		return ""
+	}
+	return " --config " + c.File
+}
+
 // Place is the file, line and name of a setting, with a colon, to begin an error with;
 // empty if the file does not give the setting.
 func (c Config) Place(key string) string {
@@ -209,6 +218,9 @@ func Load(from Sources) (Config, error) {
 		if _, ok := c.Policy.Providers[name]; !ok && c.Policy.Providers != nil {
 			c.Policy.Providers[name] = policy.Provider{}
 		}
+	}
+	for i := range c.Candidates {
+		c.Candidates[i].Beside(filepath.Dir(path))
 	}
 	c.places = findPlaces(path, &file.Candidates, file.Matrix.Line, c.Matrix)
 	return c, err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/external"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -29,7 +30,7 @@ func configOf(t *testing.T, text string) (Config, error) {
 	return Load(Sources{Flags: flags, Env: func(string) (string, bool) { return "", false }, Providers: []string{"anthropic", "openai"}})
 }
 
-// Money is the text of the file, digit by digit: 16 digits are no float's.
+// Amounts are parsed from the text of the file, because a float cannot represent 16 digits.
 func TestCapsAreExact(t *testing.T) {
 	for text, want := range map[string]int64{
 		"max_cost: 999999.999999999":   999_999_999_999_999,
@@ -50,7 +51,7 @@ func TestCapsAreExact(t *testing.T) {
 	}
 }
 
-// An alias stands for what it names in limits, too.
+// Limits may use YAML aliases.
 func TestLimitsFollowAliases(t *testing.T) {
 	c, err := configOf(t, "limits: {openai: &slow {requests_per_minute: 6}, anthropic: *slow}")
 	require.NoError(t, err)
@@ -59,7 +60,7 @@ func TestLimitsFollowAliases(t *testing.T) {
 	require.ErrorContains(t, err, "limits.openai: must be a mapping, not empty")
 }
 
-// Every threshold of the file comes through.
+// Load reads every threshold of the file.
 func TestAcceptanceIsWhole(t *testing.T) {
 	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, rule: bound}")
 	require.NoError(t, err)
@@ -92,8 +93,8 @@ func TestAcceptanceProblems(t *testing.T) {
 	require.ErrorContains(t, err, "rule point was removed")
 }
 
-// The policy of the stock program names every built-in provider, so that Load adds none;
-// one that a program brings gets the defaults.
+// The default policy names every built-in provider, so Load adds none. A custom provider gets the
+// defaults.
 func TestPolicyOfProviders(t *testing.T) {
 	require.Subset(t, slices.Collect(maps.Keys(policy.Default().Providers)), all.Names())
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -105,7 +106,7 @@ func TestPolicyOfProviders(t *testing.T) {
 	require.Equal(t, c.Policy.Defaults.MaxSteps, resolved.MaxSteps)
 }
 
-// Every problem of the file's shape is named at once, by line and field.
+// All problems in the structure of the file are reported together, by line and field.
 func TestShapes(t *testing.T) {
 	for text, want := range map[string]string{
 		"trials: [1]\nsute: x\nmode: {a: 1}": "1: trials: must be a whole number, not a list\n2: unknown field \"sute\"; `cupel init` writes a commented file with every field\n3: mode: must be text, not a mapping",
@@ -143,7 +144,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Paths of the file are relative to its folder; names of built-in suites stay, unless a
+// Paths in the file are relative to its folder. A name of a built-in suite does not change, unless a
 // folder has that name.
 func TestPathsAreBesideTheFile(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -178,4 +179,19 @@ func TestPathsAreBesideTheFile(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"there", "here", ""}, []string{c.Suite, c.Runs, c.Place("suite") + c.Place("runs")})
 	}
+}
+
+// TestExternal: settings of external agents are read strictly, with the file's folder.
+func TestExternal(t *testing.T) {
+	c, err := configOf(t, `candidates: [{name: a, agent: external, provider: openai, exec: {command: [python3, ./a.py]}, models: {m: {model: gpt, max_output: 5}}}]`)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Dir(c.File), c.Candidates[0].Dir)
+	require.Equal(t, external.Model{Model: "gpt", MaxOutput: 5}, c.Candidates[0].Models["m"])
+	_, err = configOf(t, "candidates:\n  - {name: a, agent: external, exec: {command: a, cmd: b}, models: {m: {max: 5, model: [x]}, n: 3}, proxy: 1}\n")
+	require.ErrorContains(t, err, "candidates[0].exec.command: must be a list of texts, not text `a`")
+	require.ErrorContains(t, err, "candidates[0].exec: unknown field \"cmd\"; `cupel init` writes a commented file with every field")
+	require.ErrorContains(t, err, "candidates[0].models.m: unknown field \"max\"")
+	require.ErrorContains(t, err, "candidates[0].models.m.model: must be text, not a list")
+	require.ErrorContains(t, err, "candidates[0].models.n: must be a mapping, not a whole number `3`")
+	require.ErrorContains(t, err, "candidates[0].proxy: must be a mapping, not a whole number `1`")
 }

@@ -18,8 +18,8 @@ var kinds = map[string]string{
 	"seq": "a list", "map": "a mapping", "str": "text", "string": "text", "int": "a whole number", "int64": "a whole number",
 	"float": "a number", "float64": "a number", "bool": "true or false", "[]goldens.Candidate": "a list of candidates",
 	"goldens.Candidate": "a candidate", "goldens.Memory": "a mapping such as {turns: 10} or {off: true}",
-	"strategy.Batch": "a mapping such as {size: 4}", "strategy.PlanBounds": "a mapping such as {steps: 50}",
-	"time.Duration": "a duration such as 300ms or 15s", "map[string]string": "a mapping of names to text",
+	"strategy.Batch": "a mapping such as {size: 4}", "strategy.PlanBounds": "a mapping such as {steps: 50}", "limits.Bounds": "a mapping such as {background: 3}", "limits.Memory": "a mapping such as {observe: true}",
+	"[]string": "a list of texts", "time.Duration": "a duration such as 300ms or 15s", "map[string]string": "a mapping of names to text",
 }
 
 // decoder reads YAML nodes into Go values by their yaml tags, and collects every problem
@@ -74,6 +74,9 @@ func (d *decoder) read(n *yaml.Node, to reflect.Value, field string) {
 	}
 	name := strings.TrimPrefix(to.Type().String(), "*")
 	want := map[reflect.Kind]yaml.Kind{reflect.Struct: yaml.MappingNode, reflect.Slice: yaml.SequenceNode}[to.Kind()]
+	if to.Kind() == reflect.Map && to.Type().Elem().Kind() == reflect.Struct {
+		want = yaml.MappingNode
+	}
 	switch {
 	case want == 0 && n.Decode(to.Addr().Interface()) != nil, want != 0 && n.Kind != want:
 		value := ""
@@ -81,6 +84,13 @@ func (d *decoder) read(n *yaml.Node, to reflect.Value, field string) {
 			value = fmt.Sprintf(" `%.60s`", n.Value)
 		}
 		d.problem(n, field, "must be "+cmp.Or(kinds[name], "a mapping")+", not "+cmp.Or(kindOf(n), n.ShortTag())+value)
+	case to.Kind() == reflect.Map && want != 0:
+		to.Set(reflect.MakeMap(to.Type()))
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			value := reflect.New(to.Type().Elem()).Elem()
+			d.read(n.Content[i+1], value, field+"."+n.Content[i].Value)
+			to.SetMapIndex(reflect.ValueOf(n.Content[i].Value), value)
+		}
 	case want == yaml.MappingNode:
 		d.fields(n, to, field)
 	case want == yaml.SequenceNode:
@@ -116,7 +126,8 @@ func (d *decoder) fields(n *yaml.Node, to reflect.Value, field string) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		at := slices.IndexFunc(reflect.VisibleFields(to.Type()), func(f reflect.StructField) bool {
+		known := reflect.VisibleFields(to.Type())
+		at := slices.IndexFunc(known, func(f reflect.StructField) bool {
 			tag, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			return tag != "" && tag == key.Value
 		})
@@ -128,7 +139,7 @@ func (d *decoder) fields(n *yaml.Node, to reflect.Value, field string) {
 			d.problem(key, field, fmt.Sprintf("field %q appears twice", key.Value))
 		default:
 			seen[key.Value] = true
-			d.read(n.Content[i+1], to.Field(at), strings.TrimPrefix(field+"."+key.Value, "."))
+			d.read(n.Content[i+1], to.FieldByIndex(known[at].Index), strings.TrimPrefix(field+"."+key.Value, "."))
 		}
 	}
 }

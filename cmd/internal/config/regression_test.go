@@ -44,7 +44,7 @@ func TestRegressionIsWhole(t *testing.T) {
 	require.Equal(t, compare.Rules{}, c.Regression)
 }
 
-// Every problem is named at once, by line and field.
+// All problems are reported together, by line and field.
 func TestRegressionProblems(t *testing.T) {
 	_, err := configOf(t, `regression:
   alpha: 0
@@ -116,8 +116,7 @@ func TestRegressionShapes(t *testing.T) {
 	}
 }
 
-// FuzzRegression: whatever the section says, loading it ends with rules that are
-// valid or with a usage error.
+// FuzzRegression checks that loading any section returns valid rules or a usage error.
 func FuzzRegression(f *testing.F) {
 	f.Add("{alpha: 0.01, changed: keep}")
 	f.Add("{flaky: [{task: a, owner: b, expires: 2026-01-01}]}")

@@ -31,7 +31,7 @@ func TestScreenHasColour(t *testing.T) {
 	}
 }
 
-// Only changes of colour get through: what else an author writes stays inert.
+// The writer only passes colour sequences through; other control sequences are inert.
 func TestColourLetsNothingElseThrough(t *testing.T) {
 	known := secrets.New()
 	known.Add("sk-secret-0123456789")

@@ -23,8 +23,8 @@ type Prompter struct {
 	lines chan string // closed at the end of the input
 }
 
-// New reads lines from in until it ends. A line nobody asked for yet
-// waits for the next question.
+// New reads lines from in until it ends. A line that arrives before a question answers the next
+// one.
 func New(in io.Reader, out io.Writer) *Prompter {
 	t := &Prompter{out: out, lines: make(chan string)}
 	go func() {

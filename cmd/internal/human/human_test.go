@@ -38,7 +38,7 @@ func TestPrompter(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Everybody who waits for an answer is let go when the run is stopped.
+// All waiting questions end when the run is stopped.
 func TestPrompterStopsWithTheRun(t *testing.T) {
 	in, typed := io.Pipe()
 	defer func() { _ = typed.Close() }()

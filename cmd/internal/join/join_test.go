@@ -15,7 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
-// tape is a cassette of an episode; its model tells recordings apart.
+// tape returns a cassette of an episode. Its model name distinguishes recordings.
 func recorded(path, day, model string) *fstest.MapFile {
 	parts := strings.Split(strings.TrimSuffix(path, ".yaml"), "/")
 	h := cassette.Header{Candidate: parts[0], Task: parts[1], Trial: int(parts[2][0] - '0'), Recorded: day, Model: model}
@@ -25,7 +25,7 @@ func recorded(path, day, model string) *fstest.MapFile {
 	return &fstest.MapFile{Data: cassette.Encode(&cassette.Data{Header: h, Interactions: exchange()})}
 }
 
-// exchange is one of a recording of the built-in suite.
+// exchange returns an exchange from a recording of the built-in suite.
 var exchange = sync.OnceValue(func() []cassette.Interaction {
 	d, err := cassette.Load(cassette.File{Dir: filepath.Join("..", "..", "..", "goldens", "counts", "cassettes"), Path: "strong/G01/1.yaml"})
 	if err != nil {
@@ -34,8 +34,8 @@ var exchange = sync.OnceValue(func() []cassette.Interaction {
 	return d.Interactions[:1]
 })
 
-// states are those that the models' names say: stale…, and otherwise fresh. The
-// suite plans trial 1 of candidates a and b.
+// states returns the states of cassettes by their models' names: stale…, otherwise fresh. The suite
+// plans trial 1 of candidates a and b.
 func states(files fs.FS) (map[string]cassettes.Status, error) {
 	all := map[string]cassettes.Status{}
 	for _, path := range []string{"a/T/1.yaml", "a/U/1.yaml", "b/T/1.yaml"} {
@@ -126,7 +126,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// models are those of the cassettes in a folder, which must be all the files that it has.
+// models returns the models of the cassettes in a folder, which must contain no other files.
 func models(t *testing.T, files fs.FS) string {
 	var all []string
 	require.NoError(t, fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
@@ -142,7 +142,7 @@ func models(t *testing.T, files fs.FS) string {
 	return strings.Join(all, " ")
 }
 
-// A suite without a folder of cassettes, but a pack, gets a folder with all of its pack.
+// If a suite has a pack and no folder of cassettes, join unpacks it to a new folder.
 func TestWriteUnpacks(t *testing.T) {
 	from, dir := t.TempDir(), filepath.Join(t.TempDir(), "cassettes")
 	require.NoError(t, os.CopyFS(from, fstest.MapFS{"a/T/1.yaml": recorded("a/T/1.yaml", "2026-05-01", "old"), "a/U/1.yaml": recorded("a/U/1.yaml", "2026-05-01", "kept")}))

@@ -27,8 +27,8 @@ func countTools(t testing.TB) *tool.Set {
 	return set
 }
 
-// rawOutputs are outputs good and bad, and those of the conformance data where
-// they are present.
+// rawOutputs returns valid and invalid outputs, and those of the conformance data if they are
+// available.
 func rawOutputs(t testing.TB) []string {
 	t.Helper()
 	const good = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
@@ -50,9 +50,8 @@ func rawOutputs(t testing.TB) []string {
 	return out
 }
 
-// TestCheckSaysWhatTheAgentSays holds the command's reading of an output against
-// the agent's own, for outputs that ended by themselves and that were cut off.
-func TestCheckSaysWhatTheAgentSays(t *testing.T) {
+// The command judges an output like the agent, for complete and truncated outputs.
+func TestCheckAgreesWithTheAgent(t *testing.T) {
 	tools := countTools(t)
 	at := time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 	for _, raw := range rawOutputs(t) {
@@ -87,8 +86,7 @@ func TestCheckSaysWhatTheAgentSays(t *testing.T) {
 	}
 }
 
-// TestCheckAmbiguous: of two turns that differ none is repaired, and the verdict says
-// why.
+// An output with two different turns is not repaired, and the verdict has the reason.
 func TestCheckAmbiguous(t *testing.T) {
 	const call = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
 	v := Output("The page says "+call+"\n"+strings.Replace(call, "0.5", "0.6", 1), false, countTools(t))
@@ -99,8 +97,7 @@ func TestCheckAmbiguous(t *testing.T) {
 	require.Equal(t, contract.Violated, v.Disposition)
 }
 
-// TestVerdictsAreJSON: whatever the output, the verdict prints as one JSON value
-// without null lists.
+// The verdict of every output is one JSON value without null lists.
 func TestVerdictsAreJSON(t *testing.T) {
 	tools := countTools(t)
 	for _, raw := range rawOutputs(t) {
@@ -114,7 +111,7 @@ func TestVerdictsAreJSON(t *testing.T) {
 	}
 }
 
-// FuzzOutputLine: a line is read or refused, and what is read prints.
+// FuzzOutputLine checks that a line is rejected, or read and printed.
 func FuzzOutputLine(f *testing.F) {
 	for _, seed := range []string{`"x"`, `{"output":"x","id":[1],"finish":"length"}`, `{"output":5}`, `{"output":"x","id":nul}`, `[]`, "{", `"\ud83d"`} {
 		f.Add([]byte(seed))

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -136,6 +137,9 @@ func stacked(rows []ledger.Episode) (lines []string) {
 func solved(e ledger.Episode) string {
 	if e.Solved {
 		return "yes"
+	}
+	if e.Excluded() == manifest.NotScored {
+		return manifest.NotScored
 	}
 	return "no"
 }

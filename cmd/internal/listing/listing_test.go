@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// rowsOf are episodes by task and candidate; those of candidate weak are not solved.
+// rowsOf returns episodes by task and candidate; those of candidate weak are not solved.
 func rowsOf(tasks ...string) (rows []ledger.Episode) {
 	for _, task := range tasks {
 		for _, candidate := range []string{"strong", "weak"} {
@@ -54,7 +54,7 @@ func TestFilter(t *testing.T) {
 	require.ErrorContains(t, err, `--task "[": syntax error in pattern`)
 }
 
-// A list fits its width without cutting a name, and says what it leaves out.
+// A list fits its width without truncating a name, and says what it omits.
 func TestWriteFits(t *testing.T) {
 	rows := rowsOf("G01", "a-task-with-a-rather-long-name")
 	for width, want := range map[int]string{
@@ -93,7 +93,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// However narrow, nothing but blanks is lost.
+// FuzzWrap checks that wrapping at any width only removes blanks.
 func FuzzWrap(f *testing.F) {
 	f.Add("   │ one two\n\n│││ │x\n", 22)
 	f.Add("\xff wide 世界 and\ttabs", 3)

@@ -18,7 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
-// readEvents reads events: every line is an object with its event.
+// readEvents reads events, of which each line is an object.
 func readEvents(t *testing.T, text string) (list []map[string]any, count map[string]int) {
 	t.Helper()
 	count = map[string]int{}
@@ -32,7 +32,7 @@ func readEvents(t *testing.T, text string) (list []map[string]any, count map[str
 	return list, count
 }
 
-// What models and providers wrote is bounded and stays in its line.
+// Texts of models and providers are bounded and do not break lines.
 func TestEventsAreBounded(t *testing.T) {
 	var out strings.Builder
 	e := &Events{out: &out}
@@ -64,7 +64,7 @@ func TestLimitEvents(t *testing.T) {
 `, out.String())
 }
 
-// Exactly one line ends the events, and an error of writing them is one of the run's.
+// Exactly one line ends the events, and an error while writing them fails the run.
 func TestEventsEnd(t *testing.T) {
 	var out strings.Builder
 	e := &Events{out: &out}

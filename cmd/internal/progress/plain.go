@@ -17,7 +17,7 @@ const (
 	leastGap = 2 * time.Second
 )
 
-// plainLines are what is shown of a run where there is no terminal: a line every tenth of
+// plainLines show the progress of a run without a terminal: a line every tenth of
 // it, but not within leastGap of the last one, and at least every half minute; and
 // immediately the first failure of a kind and every limit that is lowered.
 type plainLines struct {

@@ -99,8 +99,7 @@ func (g *Display) write(lines []string) {
 	}
 }
 
-// Write implements io.Writer: what the program says meanwhile stands above the
-// live line.
+// Write implements io.Writer. It writes output of the program above the live line.
 func (g *Display) Write(b []byte) (int, error) {
 	g.mu.Lock()
 	live := g.live

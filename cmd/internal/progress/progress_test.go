@@ -73,7 +73,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// By hand: ten a minute, then two a second, then nothing.
+// Computed by hand: ten per minute, then two per second, then none.
 func TestPace(t *testing.T) {
 	start := time.Unix(0, 0)
 	p := rate{begun: start}
@@ -90,7 +90,7 @@ func TestPace(t *testing.T) {
 	require.InDelta(t, 2, p.rate(at(90)), 1e-9, "what was slow is out of the window")
 	require.InDelta(t, 70.0/200, p.rate(at(200)), 1e-9, "none in the window: of the whole run")
 
-	// A fast run keeps the last ones only.
+	// Of a fast run only the last ones are stored.
 	for i := range 10_000 {
 		p.ended(at(300 + float64(i+1)/1000))
 	}
@@ -104,7 +104,7 @@ func TestPace(t *testing.T) {
 	require.InDelta(t, 1, young.rate(at(4)), 1e-9, "the window begins with the run")
 }
 
-// What ended before the run was resumed says nothing of its pace.
+// Episodes that ended before the run was resumed do not count in its rate.
 func TestResumedEpisodesAreNoPace(t *testing.T) {
 	start := time.Unix(0, 0)
 	g := &Display{out: io.Discard, now: func() time.Time { return start }}
@@ -127,7 +127,7 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// A log of a run with all that can be in one, on a clock of its own.
+// The log of a run with every kind of line, with a test clock.
 func TestPlainLines(t *testing.T) {
 	now := time.Unix(0, 0)
 	var out strings.Builder
@@ -185,7 +185,7 @@ no more episodes start: the cap of the run
 	require.Equal(t, want, out.String())
 }
 
-// A run that takes less than the gap between lines leaves one line.
+// A run that is shorter than the gap between lines prints one line.
 func TestFastRunsAreOneLine(t *testing.T) {
 	now := time.Unix(0, 0)
 	var out strings.Builder
@@ -201,7 +201,7 @@ func TestFastRunsAreOneLine(t *testing.T) {
 	require.Equal(t, "400/400 episodes · 0 solved, 0 failed · $0.00 · 400ms\n", out.String())
 }
 
-// A run that never began is not summed up.
+// A run that did not start prints no summary.
 func TestNothingBegan(t *testing.T) {
 	var out strings.Builder
 	g := &Display{out: &out, stderr: &out, now: time.Now}
@@ -213,7 +213,7 @@ func TestNothingBegan(t *testing.T) {
 	require.Equal(t, "hello\n", out.String())
 }
 
-// BenchmarkShow is what showing costs an episode of a log. The floor is reading a
+// BenchmarkShow measures the cost of the display per episode in a log. The lower bound is reading a
 // clock.
 func BenchmarkShow(b *testing.B) {
 	g := &Display{out: io.Discard, now: time.Now}

@@ -15,8 +15,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// pastOf makes the run of the given night below a folder: ten tasks, four trials of
-// strong each, of which all but failed are solved.
+// pastOf writes the run of a night below a folder: ten tasks with four trials of strong, of which all
+// except failed are solved.
 func pastOf(t testing.TB, runs string, night, failed int, edit func(*manifest.Manifest)) manifest.Manifest {
 	t.Helper()
 	m := manifest.Manifest{
@@ -108,8 +108,8 @@ func TestHistoryReadsFigures(t *testing.T) {
 	require.Equal(t, got, again)
 }
 
-// The newest are read, in whatever order their folders were written. Older ones are left
-// out in steps.
+// The newest runs are read, independently of the order in which their folders were written. Older
+// ones are omitted.
 func TestHistoryIsBounded(t *testing.T) {
 	runs := t.TempDir()
 	when := func(i int) func(m *manifest.Manifest) {
@@ -131,7 +131,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// What cannot be read is said and done without.
+// Unreadable runs are named in the note and omitted.
 func TestHistoryOfDamagedRuns(t *testing.T) {
 	runs := t.TempDir()
 	for i := 1; i <= 5; i++ {
@@ -152,8 +152,8 @@ func TestHistoryOfDamagedRuns(t *testing.T) {
 	require.NotContains(t, note, runs, "a report does not say where it was made")
 }
 
-// BenchmarkHistory is 199 runs of 10,000 episodes of 2.4 turns. The floor is reading
-// 14 columns of 2 million rows.
+// BenchmarkHistory reads 199 runs of 10,000 episodes with 2.4 turns. The lower bound is reading 14
+// columns of 2 million rows.
 func BenchmarkHistory(b *testing.B) {
 	runs := b.TempDir()
 	m := pastOf(b, runs, 1, 0, nil)

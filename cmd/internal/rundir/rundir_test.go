@@ -11,7 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
-// The two latest runs are told by when their manifests were written.
+// The two latest runs are determined by the modification times of their manifests.
 func TestFindRunByAge(t *testing.T) {
 	runs := t.TempDir()
 	_, err := Find(runs, "latest")
@@ -32,7 +32,7 @@ func TestFindRunByAge(t *testing.T) {
 	}
 }
 
-// The latest and the previous run are of one suite, and whole if any run is.
+// The latest and the previous run have the same suite, and are complete if any run is.
 func TestFindSkipsPartialRuns(t *testing.T) {
 	const whole, part, shard, fork, other, damaged = "", "part", "shard", "fork", "other", "damaged"
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestFindSkipsPartialRuns(t *testing.T) {
 	}
 }
 
-// A name that is not that of a run says what it is instead.
+// The error about a name that is not a run says what it is.
 func TestFindSaysWhatANameIs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("shards/1/01J", 0o755))

@@ -10,8 +10,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/compare"
 )
 
-// Every reason is given at once. Candidates that were not chosen do not matter, unless
-// they prove that the policy is another.
+// All reasons are reported together. Candidates that are not selected do not matter, unless they show
+// that the policy differs.
 func TestCheckPool(t *testing.T) {
 	a, b := manifest.Candidate{Name: "a", Digest: "da"}, manifest.Candidate{Name: "b", Digest: "db"}
 	night := func(id, config string, ran ...manifest.Candidate) Side {

@@ -60,7 +60,7 @@ func TestRunCandidate(t *testing.T) {
 	}
 }
 
-// All that would mislead is said, with the ways on.
+// The error names everything that makes a comparison misleading, and the alternatives.
 func TestRefuse(t *testing.T) {
 	b := Side{Dir: "runs/B", Manifest: manifest.Manifest{RunID: "B", Tasks: []manifest.Task{{ID: "G01"}}}}
 	d := []compare.Difference{

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// What a task accepts is listed in words, without credentials.
+// The accepted outcomes of a task are listed in words, without credentials.
 func TestExpected(t *testing.T) {
 	d := &Transcripts{redact: func(_, text string) string { return strings.ReplaceAll(text, "sk-1", "[redacted]") }}
 	d.Tasks = []goldens.Task{{ID: "t", Expect: []goldens.Expect{

@@ -13,7 +13,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -22,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/imports"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
@@ -48,6 +48,7 @@ type Transcripts struct {
 	Hurry bool
 
 	replayer *rerun.Replayer
+	imported *imports.Texts // in place of the replayer
 	opened   bool
 	missing  string // why no episode has any; empty if some may
 	cleanup  func()
@@ -72,6 +73,9 @@ func (d *Transcripts) Close() error {
 	d.stop()
 	if d.replayer != nil {
 		d.replayer.Close()
+	}
+	if d.imported != nil {
+		_ = d.imported.Close() // which was only read
 	}
 	d.cleanup()
 	if err != nil {
@@ -131,7 +135,13 @@ func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 	if d.missing != "" {
 		return transcript.Detail{Missing: d.missing}, false
 	}
-	traces, err := d.replayer.Again(d.ctx, rows)
+	var traces []episode.Trace
+	var err error
+	if d.imported != nil {
+		traces, err = d.imported.Traces(rows)
+	} else {
+		traces, err = d.replayer.Again(d.ctx, rows)
+	}
 	if err != nil {
 		return transcript.Detail{Missing: whyMissing(err)}, false
 	}
@@ -145,6 +155,11 @@ func (d *Transcripts) Open() error {
 	d.opened = true
 	m, err := manifest.Read(d.dir)
 	if err != nil {
+		return err
+	}
+	if m.Imported.Format != "" {
+		d.Tasks = []goldens.Task{}
+		d.imported, err = imports.OpenTexts(d.dir, m)
 		return err
 	}
 	o, cleanup, err := d.load(m)
@@ -183,47 +198,6 @@ func whyMissing(err error) string {
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return (*secrets.Finder)(nil).Redact("detail", fmt.Sprintf("%.300s", line))
-}
-
-// Kept has the details of the first episodes of a replay in progress, so that its report
-// need not execute them again. Its methods may be called concurrently.
-type Kept struct {
-	redact func(field, text string) string
-	mu     sync.Mutex
-	left   int // bytes
-	by     map[string]transcript.Detail
-}
-
-// maxKeptDetails bounds all details together, in bytes of text.
-const maxKeptDetails = 32 << 20
-
-// NewKept returns an empty Kept. redact removes credentials from texts.
-func NewKept(redact func(field, text string) string) *Kept {
-	return &Kept{redact: redact, left: maxKeptDetails, by: map[string]transcript.Detail{}}
-}
-
-// Keep is a harness.Options.Traced.
-func (k *Kept) Keep(rows ledger.EpisodeRows, traces []episode.Trace) {
-	k.mu.Lock()
-	full := k.left <= 0
-	k.mu.Unlock()
-	if full || rows.Episode.InfraError {
-		return
-	}
-	b := newDetailBuilder(k.redact)
-	detail := b.detail(traces)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.left -= maxDetail - b.left
-	k.by[rows.Episode.EpisodeID] = detail
-}
-
-// Of returns the detail of the episode with this id, if it was kept. A nil Kept is empty.
-func (k *Kept) Of(id string) (d transcript.Detail, ok bool) {
-	if k != nil {
-		d, ok = k.by[id]
-	}
-	return d, ok
 }
 
 // Bounds of a detail in bytes: of one text, and of all.

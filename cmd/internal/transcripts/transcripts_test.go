@@ -19,8 +19,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/transcript"
 )
 
-// Turns that were in progress in parallel are listed in the ledger's order, each with its own
-// calls, and with what the strategy said of its progress.
+// Parallel turns are listed in the order of the ledger, each with its calls and the strategy's
+// updates.
 func TestDetailOfTurnsAtOnce(t *testing.T) {
 	turn := func(n int, calls ...string) episode.Trace {
 		reply := &providers.Reply{Text: fmt.Sprint("turn ", n)}
@@ -62,7 +62,7 @@ func TestDetailOfTurnsAtOnce(t *testing.T) {
 	require.Equal(t, "1\n[images: 2]\n", d.Turns[0].Prompt[0].Text)
 }
 
-// What cannot be shown says why, without names that differ between episodes.
+// Missing details have a reason, without names that differ between episodes.
 func TestWhyMissing(t *testing.T) {
 	for kind, want := range map[string]string{
 		rerun.KindLive: "live run", rerun.KindLost: "without a result", episode.KindCassetteCorrupt: "cannot be trusted",
@@ -99,7 +99,7 @@ func TestDetailKeepsToItsBounds(t *testing.T) {
 	require.Equal(t, "… (131072 bytes more)", d.Answer)
 }
 
-// Credentials are looked for before a text is cut, and in every text.
+// Every text is searched for credentials before it is truncated.
 func TestDetailHoldsNoSecret(t *testing.T) {
 	const canary = "canary-0123456789"
 	finder := secrets.New(canary)

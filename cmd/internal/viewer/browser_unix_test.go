@@ -17,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/testkit/browser"
 )
 
-// desk is a viewer of four runs, one of them in progress.
+// desk is a viewer with four runs, one of them in progress.
 type desk struct {
 	url, runs string
 	// finish ends the run in progress.
@@ -57,7 +57,7 @@ func (d desk) pages() map[string]string {
 	return pages
 }
 
-// TestPagesInABrowser uses the viewer as people do.
+// TestPagesInABrowser uses the viewer like a person.
 func TestPagesInABrowser(t *testing.T) {
 	b := browser.Start(t)
 	d := newDesk(t)
@@ -75,7 +75,7 @@ func TestPagesInABrowser(t *testing.T) {
 		{"names", testNames},
 		{"without scripts", testWithoutScripts},
 		{"a foreign report", testForeign},
-		{"progress", testProgress}, // the last: it ends the run
+		{"progress", testProgress}, // must be last, because it ends the run
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(p.Fresh(t), d) })
 	}
@@ -112,7 +112,7 @@ func testCompareByKeyboard(p *browser.Tab, d desk) {
 	require.Contains(p.T, browser.Eval[string](p, `document.body.innerText`), filepath.Join(d.runs, "run03")+"|refuse")
 }
 
-// The scripts and styles of reports work although their pages have no origin.
+// The scripts and styles of reports work, although their pages have no origin.
 func testReports(p *browser.Tab, d desk) {
 	for _, path := range []string{"/run/run01/", "/run/run03/"} {
 		p.Visit(d.url + path)
@@ -165,7 +165,7 @@ func testPhone(p *browser.Tab, d desk) {
 
 func testKeyboard(p *browser.Tab, d desk) {
 	for name, address := range d.pages() {
-		if name == "rendered" { // by the code of reports, which test it
+		if name == "rendered" { // the code of reports renders it and tests it
 			continue
 		}
 		p.Visit(address)
@@ -174,7 +174,7 @@ func testKeyboard(p *browser.Tab, d desk) {
 			stops.push(e.target);
 			if (s.outlineStyle === "none" || box.bottom <= 0 || box.top >= innerHeight) stops.unseen = e.target.outerHTML;
 		}))`)
-		// Tab stops once at radio buttons of one name.
+		// Tab selects radio buttons of one name only once.
 		controls := `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility() && (e.type !== "radio" || e.checked))`
 		n := browser.Eval[int](p, controls+`.length`)
 		require.Positive(p.T, n)
@@ -228,7 +228,7 @@ func testWithoutScripts(p *browser.Tab, d desk) {
 	p.Until(`location.pathname === "/compare" && document.body.innerText.includes("run02|")`)
 }
 
-// A report from elsewhere that tries to read the other runs and to send them away.
+// A foreign report cannot read the other runs or send them elsewhere.
 func testForeign(p *browser.Tab, d desk) {
 	index := filepath.Join(d.runs, "run02", "report", "index.html")
 	before, err := os.ReadFile(index)

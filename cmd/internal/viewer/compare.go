@@ -53,7 +53,7 @@ func (v *viewer) compare(w http.ResponseWriter, r *http.Request) {
 		render(w, http.StatusUnprocessableEntity, "compare.html.tmpl", page)
 		return
 	}
-	reportPage(w, b.Bytes())
+	reportPage(w, b.Bytes(), "")
 }
 
 // lines are the first lines of an error.

@@ -23,11 +23,11 @@ const (
 	secret = "hunter2"
 )
 
-// inHref are the addresses and values of a run, which have to be its id.
+// inHref matches the addresses and values of a run, which must be its id.
 var inHref = regexp.MustCompile(` (href|value|id)="[^"]*"`)
 
-// hostileFolder has a run whose every name is markup, and folders that are damaged in
-// every way, beside one that is not.
+// hostileFolder has a run in which every name is markup, damaged run folders of every kind, and an
+// intact one.
 func hostileFolder(t *testing.T) string {
 	t.Helper()
 	runs := t.TempDir()
@@ -96,8 +96,8 @@ func hostileFolder(t *testing.T) string {
 	return runs
 }
 
-// Damaged and foreign run folders are listed with what is wrong with them; none stops the
-// viewer, and nothing that they contain becomes markup.
+// Damaged and foreign run folders are listed with their problems. They do not stop the viewer, and
+// their content does not become markup.
 func TestHostileFolder(t *testing.T) {
 	runs := hostileFolder(t)
 	s := serve(t, runs)

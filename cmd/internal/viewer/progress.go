@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -42,6 +43,19 @@ func (c count) Cost() string {
 		return words.Dollars[int64](nil)
 	}
 	return words.Dollars(&c.cost)
+}
+
+// left estimates how long the remaining episodes take at the mean rate so far; 0 if that is
+// unknown. It is rounded, because the page is updated every few seconds.
+func (c count) left(since time.Duration) time.Duration {
+	if c.Done == 0 {
+		return 0
+	}
+	left, unit := time.Duration(float64(since)/float64(c.Done)*float64(c.Total-c.Done)), time.Second
+	if left > time.Minute {
+		unit = 10 * time.Second
+	}
+	return left.Round(unit)
 }
 
 func (c *count) add(e ended, sign int) {
@@ -104,6 +118,9 @@ func (v *viewer) progress(w http.ResponseWriter, found run) {
 			since = words.Duration(float64(v.Now().Sub(found.Date).Microseconds()))
 		}
 		page.Facts = append(page.Facts, view.Fact{Name: "Time", Value: since})
+		if left := page.Sum.left(v.Now().Sub(found.Date)); page.Live && left > 0 {
+			page.Facts = append(page.Facts, view.Fact{Name: "Time left", Value: "about " + words.Duration(float64(left.Microseconds()))})
+		}
 	}
 	render(w, http.StatusOK, "progress.html.tmpl", page)
 }

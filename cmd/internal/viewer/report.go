@@ -3,6 +3,7 @@ package viewer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -71,8 +72,12 @@ func (v *viewer) render(w http.ResponseWriter, id string) {
 		v.problem(w, http.StatusUnprocessableEntity, "The run cannot be read", v.relative(dir, err))
 		return
 	}
-	reportPage(w, b.Bytes())
+	reportPage(w, b.Bytes(), fmt.Sprintf(withoutTexts, words.HTML(v.Redact("command", "cupel report "+filepath.Clean(dir)))))
 }
+
+// withoutTexts is a note for the page of a run that has no report, because pages with
+// prompts and outputs are files of a report, and the viewer writes none.
+const withoutTexts = "\n" + `<p>This run has no report of its current rows, so prompts and outputs are not shown. To see them, run <code>%s</code> and reload this page.</p>`
 
 // file serves a file of a report.
 func (v *viewer) file(w http.ResponseWriter, id, file string) {
@@ -98,7 +103,7 @@ func (v *viewer) file(w http.ResponseWriter, id, file string) {
 	case err != nil:
 		v.problem(w, http.StatusUnprocessableEntity, "The file cannot be read", err.Error())
 	case kind == htmlKind:
-		reportPage(w, content)
+		reportPage(w, content, "")
 	default:
 		w.Header().Set("Content-Security-Policy", reportPolicy)
 		w.Header().Del("Cross-Origin-Resource-Policy") // pages of reports have no origin
@@ -120,10 +125,11 @@ func openBelow(folder, name string) (*os.File, error) {
 // backToList leads from a page of a report to the list.
 const backToList = "\n" + `<nav class="trail" aria-label="Runs"><a href="/">All runs</a></nav>`
 
-// reportPage serves a page of a report, with a way back to the list.
-func reportPage(w http.ResponseWriter, page []byte) {
+// reportPage serves a page of a report, with a way back to the list and a note, which is
+// HTML or empty.
+func reportPage(w http.ResponseWriter, page []byte, note string) {
 	const begins = `<header class="wrap">`
-	page = bytes.Replace(page, []byte(begins), []byte(begins+backToList), 1)
+	page = bytes.Replace(page, []byte(begins), []byte(begins+backToList+note), 1)
 	w.Header().Set("Content-Security-Policy", reportPolicy)
 	write(w, htmlKind, page)
 }

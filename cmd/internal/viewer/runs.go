@@ -116,7 +116,7 @@ func (v *viewer) runs() (list []run, older int, err error) {
 	return list, older, nil
 }
 
-// stampOf is that of a run folder. ok is false for what is none.
+// stampOf returns the stamp of a run folder. ok is false if the folder is not one.
 func stampOf(dir string) (s stamp, ok bool) {
 	for i, name := range []string{manifest.File, filepath.Join("report", "report.json")} {
 		info, err := os.Stat(filepath.Join(dir, name))

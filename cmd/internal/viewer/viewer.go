@@ -97,8 +97,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(pages, "page/*.tmpl"))
 })
 
-// asset serves the style sheet, which is that of reports with a few rules of its own, and
-// the script.
+// asset serves the script and the style sheet, which is that of reports with some further rules.
 func asset(w http.ResponseWriter, r *http.Request) {
 	style, script := "text/css; charset=utf-8", "text/javascript; charset=utf-8"
 	switch name := r.PathValue("name"); name {

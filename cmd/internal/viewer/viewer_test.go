@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// night is a run of ten tasks by two candidates, of which so many are solved.
+// night returns a run of ten tasks with two candidates and a number of solved episodes.
 func night(id string, day, solved int) (m manifest.Manifest, rows ledger.Rows) {
 	m = manifest.Manifest{
 		Format: manifest.Format, RunID: id, Status: "complete", Mode: "live", Suite: "counts", SuiteDigest: "s1", Trials: 1, Episodes: 20,
@@ -46,7 +46,7 @@ func night(id string, day, solved int) (m manifest.Manifest, rows ledger.Rows) {
 	return m, rows
 }
 
-// addRun writes the folder of a run that has ended, with its report unless there is to be none.
+// addRun writes the folder of an ended run, with or without its report.
 func addRun(t testing.TB, runs string, m manifest.Manifest, rows ledger.Rows, report bool) {
 	t.Helper()
 	dir := filepath.Join(runs, m.RunID)
@@ -75,7 +75,7 @@ func addRunning(t testing.TB, runs string, m manifest.Manifest, rows ledger.Rows
 	require.NoError(t, j.Close())
 }
 
-// options view a folder; a comparison names what it was asked for.
+// options returns the options for a folder. The page of a comparison has its parameters.
 func options(runs string) Options {
 	return Options{
 		Runs:   runs,
@@ -91,7 +91,7 @@ func options(runs string) Options {
 	}
 }
 
-// site is a server of a folder of runs.
+// site is a viewer of a folder of runs.
 type site struct {
 	t   *testing.T
 	url string
@@ -104,7 +104,7 @@ func serve(t *testing.T, runs string) site {
 	return site{t, s.URL}
 }
 
-// get asks for a path and returns the answer.
+// get requests a path and returns the response.
 func (s site) get(path string, edit func(*http.Request)) (resp *http.Response, body string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
@@ -121,7 +121,7 @@ func (s site) get(path string, edit func(*http.Request)) (resp *http.Response, b
 	return resp, string(text)
 }
 
-// page asks for a page that must be there.
+// page requests a page that must exist.
 func (s site) page(path string) string {
 	s.t.Helper()
 	resp, body := s.get(path, nil)
@@ -165,7 +165,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A run that has ended since the list was made is read again.
+// A run that has ended since the last list is read again.
 func TestListFollowsTheDisk(t *testing.T) {
 	runs := t.TempDir()
 	m, rows := night("run01", 1, 9)
@@ -218,6 +218,7 @@ func TestReport(t *testing.T) {
 	for _, id := range []string{"run02", "run03"} {
 		page := s.page("/run/" + id + "/")
 		require.Contains(t, page, id, "rendered from the ledger")
+		require.Contains(t, page, "run <code>cupel report "+filepath.Join(runs, id)+"</code>")
 		require.Contains(t, page, `<a href="/">All runs</a>`)
 		require.Contains(t, page, `id="transcripts"`)
 	}
@@ -229,7 +230,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, "/run/run01/", resp.Header.Get("Location"))
 }
 
-// Nothing outside of the folder is served, and nothing that is not a plain file.
+// Only regular files inside the folder are served.
 func TestNoEscape(t *testing.T) {
 	base := t.TempDir()
 	runs := filepath.Join(base, "runs")
@@ -335,7 +336,7 @@ func TestStart(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// BenchmarkList lists 300 runs, the first time and again.
+// BenchmarkList lists 300 runs, for the first time and repeatedly.
 func BenchmarkList(b *testing.B) {
 	runs := b.TempDir()
 	for i := range 300 {
@@ -364,7 +365,7 @@ func TestProgress(t *testing.T) {
 	runs := t.TempDir()
 	m, rows := night("run01", 30, 3)
 	first, again := rows.Episodes[7], rows.Turns[7]
-	first.Status, first.InfraError = ledger.StatusInfraError, true // and was run again
+	first.Status, first.InfraError = ledger.StatusInfraError, true // and is run again
 	rows.Episodes = append([]ledger.Episode{first}, rows.Episodes[:9]...)
 	rows.Turns = append([]ledger.Turn{again}, rows.Turns[:9]...)
 	rows.Episodes[9].CostNanoUSD = nil
@@ -375,6 +376,7 @@ func TestProgress(t *testing.T) {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "data-live")
+	require.NotContains(t, page, "Time left")
 	require.NotContains(t, page, "refresh")
 
 	unlock, err := ledger.Lock(filepath.Join(runs, "run01"))
@@ -383,7 +385,7 @@ func TestProgress(t *testing.T) {
 	page = s.page("/run/run01/")
 	for _, want := range []string{
 		"Run in progress", "data-live", `<meta http-equiv="refresh" content="5">`, "<dt>Solved</dt><dd>6</dd>", "<dt>Failed</dt><dd>3</dd>", "<dt>Without a result</dt><dd>0</dd>",
-		"<dt>Cost</dt><dd>unknown</dd>", "<dt>Time</dt><dd>540 min 00 s</dd>", `<td class="n" data-l="Done">5 of 10</td>`, `<progress max="20" value="9"`, "G04/strong", "not solved, answered",
+		"<dt>Cost</dt><dd>unknown</dd>", "<dt>Time</dt><dd>540 min 00 s</dd>", "<dt>Time left</dt><dd>about 660 min 00 s</dd>", `<td class="n" data-l="Done">5 of 10</td>`, `<progress max="20" value="9"`, "G04/strong", "not solved, answered",
 	} {
 		require.Contains(t, page, want)
 	}
@@ -406,7 +408,7 @@ func TestProgress(t *testing.T) {
 	s.page("/")
 }
 
-// Looking changes nothing on the disk.
+// The viewer changes nothing on the disk.
 func TestNothingIsWritten(t *testing.T) {
 	runs := t.TempDir()
 	m, rows := night("run01", 1, 9)
@@ -421,7 +423,7 @@ func TestNothingIsWritten(t *testing.T) {
 	require.Equal(t, before, tree(t, runs))
 }
 
-// tree is what a folder contains, with the times of change.
+// tree returns the content of a folder with modification times.
 func tree(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
