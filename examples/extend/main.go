@@ -1,9 +1,10 @@
-// Command mine is cupel with an agent, a tool and a provider of its own.
+// Command mine is cupel with an agent, a tool, a world and a provider of its own.
 package main
 
 import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/cmd"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/providers"
 )
@@ -12,6 +13,7 @@ func main() {
 	cmd.Main(cmd.App{
 		Strategies: map[string]agent.Strategy{"brief": {New: newBrief}},
 		Tools:      map[string]episode.ToolFunc{"count_stock": countStock},
+		Worlds:     map[string]world.Kind{"store": storeKind{}},
 		Providers:  map[string]providers.Factory{"house": newHouse},
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
-// newHouse is a provider: a server of one's own that speaks OpenAI's Chat Completions.
+// newHouse is a provider: a custom server with OpenAI's Chat Completions API.
 // A providers.Model that speaks another format sends its requests with o.HTTP, where
 // the recorder is.
 func newHouse(o providers.Options) (providers.Model, error) {
