@@ -4,15 +4,17 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test docs check deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients clean
+.PHONY: run test docs check cross deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients external clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
 
-# Tests collect garbage as cupel run does: a fifth of their processor time is less.
+# Tests collect garbage as cupel does: a fifth of their processor time is less. Their
+# folders, with thousands of small synced files, are in memory where there is room.
+MEMORY   := $(shell df -Pk /dev/shm 2>/dev/null | awk 'END {exit $$4 < 2000000}' && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})
+TESTS    := GOGC=400 $(MEMORY) $(GO) test
 # Packages tested at a time: two more than processors, since the tests of some wait. The
 # two that take longest come first.
-TESTS    := GOGC=400 $(GO) test
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 test: ## all tests: about 3 minutes on two cores; what is random is a sample, see long
 	$(TESTS) -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without symbols and debug information, which take a third of linking
@@ -32,7 +34,12 @@ check: ## everything CI holds: vet, formatting, linter, unreachable code, race t
 	$(MAKE) deadcode
 	CGO_ENABLED=1 $(TESTS) -race -short ./... # the long tests run without it, in make test
 	$(GO) mod tidy -diff
+	$(MAKE) cross
 	$(MAKE) build
+
+cross: ## build for Linux, macOS and Windows: they start and end commands differently
+	@GOOS=linux $(GO) build ./...
+	@for os in darwin windows; do GOOS=$$os $(GO) build -gcflags='all=-N -l' ./... || exit 1; done # unoptimised: a quarter less time
 
 lint: $(LINT) ## the pinned linter
 	$(LINT) run ./...
@@ -64,10 +71,10 @@ $(LINT) bin/deadcode bin/govulncheck: tools.mod tools.sum
 	$(GO) build -modfile=tools.mod -o $@ $(TOOL)
 
 long: ## all tests, those over random kills, damages, faults and caps at full length: about 15 minutes
-	CUPEL_LONG=1 $(GO) test -count=1 -timeout 30m ./...
+	CUPEL_LONG=1 $(MEMORY) $(GO) test -count=1 -timeout 30m ./...
 
 kill: ## kill and resume recordings at 200 points: about 4 minutes
-	CUPEL_KILLS=200 $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
+	CUPEL_KILLS=200 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports/model
@@ -101,6 +108,9 @@ clients: ## ask cupel sim with the official npm clients of all wires (needs node
 	mkdir -p bin/clients && cp providers/sim/testdata/clients/package*.json bin/clients/
 	cd bin/clients && npm ci --ignore-scripts --no-audit --no-fund --silent
 	CUPEL_CLIENTS_DIR=$(CURDIR)/bin/clients $(GO) test -count=1 -timeout 15m -run Clients -v ./cmd
+
+external: bin/cupel ## evaluate real agents, such as AI SDK, LangChain and n8n, with simulated models: about 20 minutes (needs node 20, npm and python3)
+	sh examples/external/evaluate.sh
 
 clean:
 	rm -rf bin runs

@@ -26,44 +26,94 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/orchestrator", "agent/orchestrator/limits", "agent/orchestrator/role", "agent/person", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
 	"agent/contract": {"agent/invisible", "agent/tool"},
-	"agent/plan":     {"agent/strategy", "agent/tool", "internal/clip"},
+	// The settings of external agents: a leaf of types.
+	"agent/external": {},
+	// Requests to people and their answers: a leaf of words and types.
+	"agent/person":   {},
+	"agent/strategy": {"agent/external", "agent/orchestrator/limits"},
+	// The rules of agent orchestrator, which hold no conversation: tables of state machines and
+	// what moves along them.
+	"agent/orchestrator":                      {"agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits", "agent/orchestrator/memory", "agent/orchestrator/role", "agent/person", "agent/strategy", "agent/tool", "internal/clip", "providers"},
+	"agent/orchestrator/transition":           {},
+	"agent/orchestrator/transition/tracetest": {"agent/orchestrator/transition", "internal/regular"},
+	"agent/orchestrator/role":                 {},
+	"agent/orchestrator/limits":               {},
+	"agent/orchestrator/graph":                {"agent/orchestrator/role", "agent/orchestrator/transition", "internal/clip"},
+	"agent/orchestrator/background":           {"agent/orchestrator/transition", "internal/clip"},
+	"agent/orchestrator/build":                {"agent/orchestrator/transition"},
+	"agent/orchestrator/memory":               {"internal/clip", "providers"},
+	"agent/plan":                              {"agent/strategy", "agent/tool", "internal/clip"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
-	"agent/tool":     {"agent/invisible", "internal/clip"},
-	"goldens":        {"agent/guard", "agent/strategy", "agent/tool", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world", "internal/clip"},
+	"agent/tool": {"agent/invisible", "internal/clip"},
+	"goldens":    {"agent/external", "agent/guard", "agent/orchestrator/limits", "agent/person", "agent/strategy", "agent/tool", "goldens/human", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/toolserver", "goldens/world", "goldens/world/judge", "internal/clip"},
+	// The scripted human: what rules answer to requests of agents.
+	"goldens/human":  {"agent/person", "goldens/internal/match", "goldens/internal/yamlfile"},
 	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
-	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":               {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
+	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
+	"goldens/load":               {"agent/guard", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/human", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
 	"goldens/playbook":           {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
+	"goldens/playbook/mistake":   {"goldens/playbook"},
 	"goldens/world":              {"agent/tool", "goldens/internal/state", "internal/clip"},
-	"goldens/world/process":      {"agent/tool", "goldens/world", "internal/clip"},
-	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world"},
+	"goldens/world/judge":        {"goldens/internal/state", "goldens/world"},
+	"goldens/world/process":      {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp"},
+	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/human", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "goldens/world/judge"},
 	"goldens/internal/suitetest": {"goldens/counts", "goldens/research", "goldens/world"},
 	"goldens/internal/answer":    {"agent/tool", "goldens/internal/decimal"},
 	"goldens/internal/match":     {"agent/tool", "goldens/internal/decimal", "internal/clip"},
 	"goldens/internal/state":     {"goldens/internal/match", "internal/clip"},
 	"goldens/internal/yamlfile":  {"internal/spell"},
+	"goldens/internal/settings":  {"goldens/internal/yamlfile"},
 	"goldens/world/declared":     {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
 	// The third built-in suite: a folder of YAML.
-	"goldens/desk": {},
+	"goldens/desk": {}, "goldens/instance": {},
+	// Workflows of the simulated automation instance: their expressions, graphs and executions.
+	"goldens/flowsim":         {"agent/person", "agent/tool", "goldens/internal/match", "goldens/flowsim/graph", "goldens/flowsim/interp", "goldens/flowsim/table", "goldens/flowsim/web", "goldens/internal/state", "goldens/world", "internal/clip"},
+	"goldens/flowsim/table":   {"internal/clip"},
+	"goldens/flowsim/web":     {"agent/invisible", "internal/clip"},
+	"goldens/flowsim/formula": {"internal/clip"},
+	"goldens/flowsim/graph":   {"goldens/flowsim/formula", "internal/spell"},
+	"goldens/flowsim/interp":  {"goldens/flowsim/formula", "goldens/flowsim/graph"},
 	// Expressions of rules and playbooks: the one package that imports expr-lang.
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
+	// internal/child runs commands, and leaves none of their descendants behind.
+	"internal/child": {"internal/regular"},
 	// internal/loopback is what every listener is started with.
 	"internal/loopback": {},
+	// internal/lines runs commands that are spoken to in lines.
+	"internal/lines": {"internal/child", "internal/clip"},
+	// internal/mcp is the one package that imports the SDK of the Model Context Protocol.
+	"internal/mcp": {"internal/lines"},
+	// MCP servers as tools: what a suite says of them, and sessions with them.
+	"goldens/toolserver":         {"agent/tool", "goldens/internal/settings", "goldens/internal/yamlfile", "goldens/world", "internal/clip", "internal/lines"},
+	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp"},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
-	"harness":        {"agent", "agent/guard", "agent/invisible", "agent/strategy", "agent/tool", "goldens", "goldens/load", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
+	// internal/mcphost undoes what hosts do to the names and results of tools.
+	"internal/mcphost": {},
+	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/load", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
+	// Tools over HTTP.
+	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/tool", "agent/turn", "goldens", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/human", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	// The sessions of foreign agents, and the machine that makes their calls again.
+	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
-	"harness/episode":   {"agent", "agent/invisible", "agent/tool", "goldens", "goldens/world", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
+	"harness/episode":   {"agent", "agent/invisible", "agent/person", "agent/tool", "goldens", "goldens/world", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/cassette"},
+	// The server that foreign programs ask for models; it knows no episode.
+	"harness/proxy": {"internal/loopback", "providers/gateway"},
+	// Runs of what other programs recorded; formats know the seam, and it knows none of them.
+	"harness/imports": {"agent", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/mcphost", "internal/regular", "providers", "recorder/secrets"},
+	"harness/otlp":    {"agent/tool", "harness/imports", "harness/ledger", "harness/ledger/manifest", "internal/clip", "internal/regular"},
+	// Foreign programs, which know nothing of suites.
+	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/price", "recorder", "recorder/cassette"},
@@ -95,11 +145,13 @@ var arrows = map[string][]string{
 	"providers":         {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
 	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
-	"providers/sim/internal/model": {"goldens/playbook"},
+	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost"},
 	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic":          {"providers", "providers/fault", "providers/internal/wire"},
-	// It puts recorded replies through wires that it is given, and knows the dialects' hosts.
-	"providers/audit": {"providers", "providers/fault", "providers/internal/wire", "providers/openai", "providers/price"},
+	// It puts recorded replies through wires that it is given.
+	"providers/audit": {"providers", "providers/fault", "providers/gateway", "providers/internal/wire", "providers/price"},
+	// Requests and replies of foreign programs; it knows the dialects' hosts.
+	"providers/gateway": {"providers", "providers/openai"},
 	// Claude counts on Bedrock as it does at Anthropic.
 	"providers/bedrock":   {"providers", "providers/anthropic", "providers/fault", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/fault", "providers/internal/wire"},
@@ -129,11 +181,11 @@ var arrows = map[string][]string{
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/plot":          {"internal/atomicfile", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/words"},
-	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/view", "reports/words"},
+	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
 	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},
-	"reports/failure":       {"agent/invisible", "harness/ledger", "internal/clip"},
+	"reports/failure":       {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake": {"reports/stat"},

@@ -22,11 +22,12 @@ var retiredNames = map[string]string{
 	"onlyContracts": "rejectUnsupported", "defuse": "escapeFence", "takeUp": "loadResumedRun", "goesOn": "continuationNote", "mended": "repaired", "mend": "repair",
 	"onceIfMissing": "noRetryOnMiss", "recollection": "sessionHistory", "recollect": "loadHistory", "heed": "onLimitChange", "rehearse": "checkFork", "rehearsal": "checkFork",
 	"sameWay": "sameCommands", "ApartError": "DivergedError", "taint": "registerSecrets", "taintAll": "registerSecrets", "guesses": "estimates", "moments": "runningStats", "Outlook": "Forecast",
-	"tape": "cassetteData", "deck": "recordingIndex", "likeness": "similarity", "needles": "knownSecrets", "joiner": "streamJoiner", "withheld": "redacted",
+	"deck": "recordingIndex", "likeness": "similarity", "needles": "knownSecrets", "joiner": "streamJoiner", "withheld": "redacted",
 	"Contest": "StrategyComparison", "Bout": "TaskPairs", "Entrant": "StrategyResult", "sweeper": "winner", "strangers": "unpaired", "shelf": "taskEpisodes",
 	"ration": "transcriptBudget", "purse": "budgetClass", "scribe": "textRenderer", "lettering": "glyphMetrics", "scholar": "researchModel", "mishap": "fault", "datum": "value",
 	"baffled": "failingStrategy", "careless": "invalidCommands", "choir": "echoModel", "parrot": "echoModel", "cashier": "name the behaviour", "dream": "name the behaviour",
 	"tongue": "name the behaviour", "dials": "samplingSettings", "strikes": "consecutiveViolations", "mind": "model",
+	"hands": "outputNames", "standsAlone": "isSeparate", "looksLike": "findPattern", "spokenTexts": "outputTexts", "knownBeneath": "containsEscaped", "holdsSplit": "containsSplit",
 }
 
 // retiredPhrases are phrases that made readers guess. They are looked for in code, comments
@@ -37,6 +38,9 @@ var retiredPhrases = []struct{ phrase, instead string }{
 	{"whatever for", "for any reason"}, {"under way", "in progress, in flight"}, {"all the same", "anyway"}, {"goes on with", "continues with"}, {"unless told", "by default"},
 	{"as told", "as configured"}, {"was told of", "was given"}, {"bearable", "tolerated"}, {"who wins", "best"}, {"none shown", "no significant difference"}, {"words match deeds", "well calibrated"},
 	{"at hand", "available"}, {"lies beside", "is stored in"}, {"on trial", "under test"},
+	{"of one's own", "custom, the user's"}, {"for want of", "because of a missing"}, {"in the midst", "during"}, {"asks nobody", "makes no request"}, {"as it stands", "unchanged"},
+	{"as they stand", "unchanged"}, {"wherever it stands", "everywhere"}, {"stands alone", "is separate"}, {"kept nowhere", "not stored"}, {"by turns", "alternately"}, {"looks through", "searches"},
+	{"hand-over", "output"}, {"nothing of its texts", "no prompts or replies"}, {"set aside", "renamed, removed"},
 }
 
 // allowedPhrases are lines that keep a phrase: a signature, which is a code in report.json,
