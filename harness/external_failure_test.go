@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	settings "github.com/cupel-eval/cupel/agent/external"
@@ -91,6 +93,42 @@ func TestForeignAgentEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestForeignAgentRetries: each attempt is a turn, and each execution a row, which says how often
+// the same failed before.
+func TestForeignAgentRetries(t *testing.T) {
+	model := &scriptedModel{failed: map[string]int{}}
+	o := foreignOptions(t, foreignService(t, func(ctx context.Context, s foreignStart) (string, error) {
+		for _, text := range []string{"fail 2", "fail 2", "hello", "fail 2", "fail 2"} {
+			_, _, _ = foreignChat(ctx, s, map[string]any{"model": "any", "messages": []chatMessage{{Role: "user", Content: text}}})
+		}
+		tools, err := foreignTools(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		for range 3 {
+			_, _ = tools.CallTool(ctx, &mcp.CallToolParams{Name: "get_counts", Arguments: json.RawMessage(`{"start_date":"2026-05-10","end_date":"2026-05-10","label":"angry"}`)})
+		}
+		return "done", tools.Close()
+	}), "G39") // whose first call of a tool fails
+	o.Transport = func(string) http.RoundTripper { return model }
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	rows := rowsOf(t, recorded)
+	var turns, calls []int32
+	for _, turn := range rows.Turns {
+		turns = append(turns, turn.RetryIndex)
+	}
+	for _, call := range rows.ToolCalls {
+		calls = append(calls, call.RetryIndex)
+	}
+	require.Equal(t, []int32{0, 1, 0, 2, 0}, turns)
+	require.Equal(t, []int32{0, 1, 1}, calls)
+	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
+	replayed, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, withoutRun(rows), withoutRun(rowsOf(t, replayed)))
 }
 
 // TestForeignAgentChanged: an agent that does something else than it did is a miss, and one

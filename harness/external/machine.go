@@ -40,7 +40,8 @@ type Machine struct {
 	commands map[int]int // the places of calls, from 1, by the commands that make them
 	parents  []int       // the command of each call
 	proposed map[int]map[int]bool
-	turn     int // the command of the latest model call
+	failures map[string]int // of executed tool calls, by key
+	turn     int            // the command of the latest model call
 	silent   string
 	gaveUp   string
 	failed   error
@@ -69,7 +70,7 @@ func newMachine(p agent.Params, r Record, w Wires, replay *recorder.Recorder) (*
 	}
 	m := &Machine{
 		Tally: agent.Tally{Budgets: p.Budgets}, record: r, judge: j, wires: w, replay: replay,
-		commands: map[int]int{}, parents: make([]int, len(r.Calls)), proposed: map[int]map[int]bool{},
+		commands: map[int]int{}, parents: make([]int, len(r.Calls)), proposed: map[int]map[int]bool{}, failures: map[string]int{},
 	}
 	for _, t := range j.Tools() {
 		m.known = append(m.known, t.Name)
@@ -168,7 +169,10 @@ func (m *Machine) command(c *ToolCall) agent.CallTool {
 		cmd.Parent = m.parents[c.Turn-1]
 	}
 	if key, hash, err := tool.Key(cmd.Call); err == nil {
-		cmd.Key, cmd.ArgsHash = key, hash
+		cmd.Key, cmd.ArgsHash, cmd.RetryIndex = key, hash, m.failures[key]
+		if c.Outcome == tool.Error || c.Outcome == tool.Timeout {
+			m.failures[key]++
+		}
 	}
 	if c.Refused {
 		given := c.result()

@@ -33,7 +33,31 @@ func (h *Hosts) Run(ctx context.Context, v *drive.Env, p drive.Planned, trace fu
 		}
 	}
 	out.Failure, out.Hosts = r.End.Failure, r.End.Hosts
-	return w.Repeat(ctx, p, out, trace)
+	rows := w.Repeat(ctx, p, out, trace)
+	r.setRetries(rows.Turns)
+	return rows
+}
+
+// setRetries sets the retry index of the turns of a record. A request whose reply the agent did
+// not wait for has failed for it.
+func (r Record) setRetries(turns []ledger.Turn) {
+	failed := map[string]int32{}
+	for _, c := range r.Calls {
+		if c.Model == nil || c.Model.free() {
+			continue
+		}
+		if len(turns) == 0 { // the episode ended before
+			return
+		}
+		t := &turns[0]
+		turns = turns[1:]
+		t.RetryIndex = failed[c.Model.Digest]
+		if t.ErrorKind != "" || c.Model.Abandoned {
+			failed[c.Model.Digest]++
+		} else {
+			delete(failed, c.Model.Digest)
+		}
+	}
 }
 
 // act is the first half of an episode: what the agent did, when it was recorded or now.

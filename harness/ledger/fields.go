@@ -41,7 +41,7 @@ func (e *Episode) fields(dst []any) []any {
 
 func (t *Turn) fields(dst []any) []any {
 	dst = append(t.Key.fields(dst), &t.Turn, &t.Role, &t.Kind, &t.SubAgent, &t.ParentAgent, &t.PlanStep, &t.PlanRev, &t.ActionID, &t.ParentActionID,
-		&t.TsStart, &t.TsEnd, &t.DurationUs, &t.TTFTUs, &t.Attempts, &t.HTTPStatus, &t.ErrorKind, &t.FinishReason, &t.ModelServed,
+		&t.TsStart, &t.TsEnd, &t.DurationUs, &t.TTFTUs, &t.Attempts, &t.RetryIndex, &t.HTTPStatus, &t.ErrorKind, &t.FinishReason, &t.ModelServed,
 		&t.ValidJSON, &t.Repaired, &t.Actionable, &t.ContractValid, &t.Violations, &t.Warnings,
 		&t.NextActionType, &t.NextActionName, &t.Confidence, &t.Done, &t.Reason)
 	return append(t.Tokens.fields(dst), &t.CostNanoUSD, &t.CostReportedNanoUSD, &t.PriceDigest, &t.ServiceTier,

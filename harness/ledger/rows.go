@@ -58,8 +58,11 @@ type Turn struct {
 	DurationUs     int64  `parquet:"duration_us"`
 	// TTFTUs is the time to the first token of a streamed reply, in µs. It is null if
 	// the reply was not streamed or no token arrived.
-	TTFTUs       *int64 `parquet:"ttft_us,optional"`
-	Attempts     int32  `parquet:"attempts"`
+	TTFTUs   *int64 `parquet:"ttft_us,optional"`
+	Attempts int32  `parquet:"attempts"`
+	// RetryIndex counts the earlier turns of an external agent with the same request that
+	// failed since it was last answered; it is 0 for other agents, whose turns have all attempts.
+	RetryIndex   int32  `parquet:"retry_index"`
 	HTTPStatus   *int32 `parquet:"http_status,optional"`
 	ErrorKind    string `parquet:"error_kind,dict"`
 	FinishReason string `parquet:"finish_reason,dict"`

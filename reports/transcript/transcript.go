@@ -254,6 +254,9 @@ func turnFacts(t *ledger.Turn) string {
 	if t.Attempts > 1 {
 		parts = append(parts, words.Plural(int(t.Attempts), "attempt"))
 	}
+	if t.RetryIndex > 0 {
+		parts = append(parts, fmt.Sprintf("retry %d", t.RetryIndex))
+	}
 	if len(t.Warnings) > 0 {
 		parts = append(parts, words.Plural(len(t.Warnings), "warning"))
 	}
