@@ -257,7 +257,7 @@ func (m *Machine) userReplied(i int, ev agent.UserReplied) {
 		m.judge.Step(ev)
 	}
 	if m.failed == nil && (q.Answer != ev.Text || q.Silent != ev.Silent) {
-		m.failed = &ChangedError{Call: i + 1, Tool: "ask_user", Was: q.Answer, Now: ev.Text}
+		m.failed = &ChangedError{Call: i + 1, Tool: askUser, Was: q.Answer, Now: ev.Text}
 	}
 }
 
@@ -321,6 +321,9 @@ func (r Record) updates() (out []agent.Update) {
 // maxSaid is how many bytes of the standard error a transcript shows.
 const maxSaid = 4 << 10
 
+// askUser is the tool that asks the user.
+const askUser = "ask_user"
+
 // ChangedError means that a tool or the user no longer answers as recorded.
 type ChangedError struct {
 	Call     int
@@ -330,7 +333,11 @@ type ChangedError struct {
 
 // Error names the call and both answers.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("call %d, of %s, answered %s when it was recorded and %s now: the world changed, or equal calls give different results in it; record the episode again", e.Call, e.Tool, e.Was, e.Now)
+	why := "the world changed, or equal calls give different results in it; record the episode again"
+	if e.Tool == askUser {
+		why = "the task's replies are not what the agent was told, such as by a person (--human); write that into the task's replies, or record the episode again"
+	}
+	return fmt.Sprintf("call %d, of %s, answered %s when it was recorded and %s now: %s", e.Call, e.Tool, cmp.Or(e.Was, "nothing"), cmp.Or(e.Now, "nothing"), why)
 }
 
 // shown is a result on one line.
