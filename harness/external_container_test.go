@@ -53,17 +53,18 @@ func TestForeignContainer(t *testing.T) {
 }
 
 // TestForeignStable: a service that reads its base URL once is told its episodes apart by the
-// key of each request, also while several act.
+// key or the trace of each request, also while several act.
 func TestForeignStable(t *testing.T) {
 	at := freeAddress(t)
-	for _, correlate := range []string{settings.ByKey, settings.ByNothing} {
+	for _, correlate := range []string{settings.ByKey, settings.ByTraceparent, settings.ByNothing} {
 		var most, acting atomic.Int64
 		o := foreignOptions(t, foreignService(t, func(ctx context.Context, s foreignStart) (string, error) {
 			most.Store(max(most.Load(), acting.Add(1)))
 			defer acting.Add(-1)
 			s.Base = "http://" + at + "/s/a-secret-of-the-user"
+			s.MCP, s.OnlyTrace = s.Base+"/mcp", correlate == settings.ByTraceparent
 			if correlate == settings.ByNothing {
-				s.Key, s.MCP = "none", s.Base+"/mcp"
+				s.Key = "none"
 			}
 			return simpleForeign(ctx, s)
 		}), "G01", "G02", "G05")
@@ -73,6 +74,7 @@ func TestForeignStable(t *testing.T) {
 		require.NoError(t, err)
 		for _, e := range rowsOf(t, res).Episodes {
 			require.Equal(t, "answered", e.Status, "%s %s: %s", correlate, e.TaskID, e.ErrorText)
+			require.True(t, e.Solved, "%s %s: of another episode", correlate, e.TaskID)
 		}
 		if correlate == settings.ByNothing {
 			require.Equal(t, int64(1), most.Load(), "one episode at a time")

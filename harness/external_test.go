@@ -40,6 +40,21 @@ type foreignStart struct {
 	Base    string `json:"base_url"`
 	Key     string `json:"api_key"`
 	MCP     string `json:"mcp_url"`
+	// Trace is the header Traceparent of the request for an answer. It is passed on if OnlyTrace
+	// is set, in place of the key.
+	Trace     string `json:"-"`
+	OnlyTrace bool   `json:"-"`
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s foreignStart) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if s.OnlyTrace {
+		req.Header.Set("Traceparent", s.Trace)
+	} else {
+		req.Header.Set("Authorization", "Bearer "+s.Key)
+	}
+	return http.DefaultTransport.RoundTrip(req)
 }
 
 // foreignService serves a foreign agent: a function that answers requests.
@@ -51,6 +66,7 @@ func foreignService(t *testing.T, agent func(context.Context, foreignStart) (str
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		start.Trace = r.Header.Get("Traceparent")
 		answer, err := agent(r.Context(), start)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -65,7 +81,7 @@ func foreignService(t *testing.T, agent func(context.Context, foreignStart) (str
 // foreignTools connects to the tools of an episode.
 func foreignTools(ctx context.Context, s foreignStart) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "foreign", Version: "1"}, nil)
-	return client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.MCP, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+	return client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: s.MCP, HTTPClient: &http.Client{Transport: s}, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
 }
 
 type chatMessage struct {
@@ -94,8 +110,7 @@ func foreignChat(ctx context.Context, s foreignStart, body any) (m chatMessage, 
 	if err != nil {
 		return m, 0, err
 	}
-	req.Header.Set("Authorization", "Bearer "+s.Key)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := s.RoundTrip(req)
 	if err != nil {
 		return m, 0, err
 	}
