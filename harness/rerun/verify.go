@@ -40,6 +40,8 @@ type ManifestDifference struct{ Member, Was, Is string }
 type EpisodeDifference struct {
 	// Episode is TASK/CANDIDATE/TRIAL.
 	Episode string
+	// Agent is the strategy of its candidate.
+	Agent string
 	ledger.Difference
 	// Err is the error of the re-execution; empty if it has a result.
 	Err string
@@ -71,7 +73,7 @@ func Verify(ctx context.Context, o harness.Options, dir string) (v Verification,
 		v.Differing++
 		if v.First == nil {
 			e := old.Episode
-			v.First = &EpisodeDifference{Episode: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Difference: d, Err: again.Episode.ErrorText}
+			v.First = &EpisodeDifference{Episode: drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)), Agent: e.Agent, Difference: d, Err: again.Episode.ErrorText}
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -34,7 +35,11 @@ func Verified(w io.Writer, v rerun.Verification) error {
 	if v.First.Err != "" {
 		text += ": " + v.First.Err
 	}
-	return exit.With(exit.Replay, fmt.Errorf("%s\nledger digest was %s, is %s: code or cassettes changed since the run", text, v.Was, v.Is))
+	why := "code or cassettes changed since the run"
+	if v.First.Agent == strategy.External {
+		why += ", or the agent ran in it (--with-agent) and answered otherwise than in its recording, from which verify executes it; record it again with: cupel run --mode record"
+	}
+	return exit.With(exit.Replay, fmt.Errorf("%s\nledger digest was %s, is %s: %s", text, v.Was, v.Is, why))
 }
 
 // maxShownChanges bounds the list on the terminal; rescore.json has all.
