@@ -29,15 +29,6 @@ var (
 	Template = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
 )
 
-// OwnVariables are the environment variables of a command that cupel sets itself, so that no
-// setting may.
-var OwnVariables = []string{
-	"OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
-	"GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OLLAMA_HOST", "OLLAMA_API_KEY",
-	"MCP_URL", "CUPEL_MCP_CONFIG", "CUPEL_NOW", "TRACEPARENT", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL", "OPENAI_AGENTS_DISABLE_TRACING",
-	"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "NODE_USE_ENV_PROXY", "TZ",
-}
-
 // Faults reports everything that is wrong with the values of the settings, by the name of the
 // setting. With required, that there is not exactly one way to reach the agent is a fault,
 // too.

@@ -4,19 +4,16 @@ import (
 	"cmp"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/external"
 	"github.com/cupel-eval/cupel/providers/all"
 )
 
-// upstream is a provider that the command may ask: where its SDKs read the address and the
-// key, and what they use otherwise.
+// upstream is a provider that the command may ask.
 type upstream struct {
-	// bases are the variables of the address, keys those of the key; the first counts.
-	bases, keys []string
-	fallback    string
+	external.SDK
 	// base and key are the user's own, and bearer the key for the header Authorization if it
 	// is another. They are not passed on.
 	base, key, bearer string
@@ -24,14 +21,14 @@ type upstream struct {
 
 // upstreams are the providers by the names that package gateway uses for them.
 func upstreams() map[string]*upstream {
-	openai := &upstream{bases: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: []string{"OPENAI_API_KEY"}, fallback: "https://api.openai.com/v1"}
-	return map[string]*upstream{
-		"openai": openai, "openai-responses": openai,
-		"anthropic": {bases: []string{"ANTHROPIC_BASE_URL"}, keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, fallback: "https://api.anthropic.com"},
-		"gemini":    {bases: []string{"GOOGLE_GEMINI_BASE_URL"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, fallback: "https://generativelanguage.googleapis.com"},
-		"ollama":    {bases: []string{"OLLAMA_HOST"}, keys: []string{"OLLAMA_API_KEY"}, fallback: "http://127.0.0.1:11434"},
-		"cohere":    {bases: []string{"CO_API_URL"}, keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, fallback: "https://api.cohere.com"},
+	to := map[string]*upstream{}
+	for _, sdk := range external.SDKs {
+		if sdk.Public != "" {
+			to[sdk.Provider] = &upstream{SDK: sdk}
+		}
 	}
+	to["openai-responses"] = to["openai"]
+	return to
 }
 
 // shortest is the length of a key that is searched for in other variables, in bytes.
@@ -52,19 +49,19 @@ func environment(env []string, to map[string]*upstream, proxyURL, token string, 
 	set := map[string]string{}
 	to["anthropic"].bearer = values["ANTHROPIC_AUTH_TOKEN"]
 	for _, u := range to {
-		for _, name := range u.bases {
+		for _, name := range u.Bases {
 			u.base = cmp.Or(u.base, values[name])
 		}
-		u.base = address(cmp.Or(u.base, u.fallback))
-		for _, name := range u.keys {
+		u.base = address(cmp.Or(u.base, u.Public))
+		for _, name := range u.Keys {
 			u.key = cmp.Or(u.key, values[name])
 			if values[name] != "" || always {
 				set[name] = token
 			}
 		}
-		for i, name := range u.bases {
+		for i, name := range u.Bases {
 			if values[name] != "" || i == 0 {
-				set[name] = proxyURL + versionEnd.FindString(u.base)
+				set[name] = external.Address(proxyURL, u.base)
 			}
 		}
 	}
@@ -93,9 +90,6 @@ func environment(env []string, to map[string]*upstream, proxyURL, token string, 
 	}
 	return out, keys
 }
-
-// versionEnd is the version segment that ends an address.
-var versionEnd = regexp.MustCompile(`/v\d[0-9a-z]*$`)
 
 // address is a base URL; Ollama's may lack the scheme, and name the address that a server
 // listens on.

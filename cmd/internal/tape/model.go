@@ -63,7 +63,7 @@ func (s *session) original(ctx context.Context, r gateway.Request) (*http.Reques
 	to := s.to[r.Provider]
 	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL(to.base), bytes.NewReader(r.Body))
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", to.bases[0], err)
+		return nil, fmt.Errorf("ask %s: %w", to.Bases[0], err)
 	}
 	req.Header = r.Header.Clone()
 	if name, sent := proxy.Key(ctx); name != "" {

@@ -194,13 +194,17 @@ func (s Start) mcpConfig() []byte {
 func (s Start) environ(config string) []string {
 	env := []string{
 		"TZ=" + s.Zone,
-		"OPENAI_BASE_URL=" + s.Base + "/v1", "OPENAI_API_BASE=" + s.Base + "/v1", "OPENAI_API_KEY=" + s.Token,
-		"ANTHROPIC_BASE_URL=" + s.Base, "ANTHROPIC_API_KEY=" + s.Token, "ANTHROPIC_AUTH_TOKEN=" + s.Token,
-		"GOOGLE_GEMINI_BASE_URL=" + s.Base, "GEMINI_API_KEY=" + s.Token, "GOOGLE_API_KEY=" + s.Token,
-		"OLLAMA_HOST=" + s.Base, "OLLAMA_API_KEY=" + s.Token,
 		"MCP_URL=" + s.MCP, "CUPEL_MCP_CONFIG=" + config, "CUPEL_NOW=" + s.Now.Format(time.RFC3339),
 		"TRACEPARENT=" + s.TraceParent, "OTEL_EXPORTER_OTLP_ENDPOINT=" + s.Base, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
 		"OPENAI_AGENTS_DISABLE_TRACING=1",
+	}
+	for _, sdk := range external.SDKs {
+		for _, name := range sdk.Bases {
+			env = append(env, name+"="+external.Address(s.Base, sdk.Public))
+		}
+		for _, name := range sdk.Keys {
+			env = append(env, name+"="+s.Token)
+		}
 	}
 	if s.Refuse != "" {
 		local := "127.0.0.1,localhost,::1"
