@@ -307,6 +307,9 @@ func TestForeignAgentPlan(t *testing.T) {
 		{"a secret that is not set", func(c *goldens.Candidate, _ *harness.Options) {
 			c.Proxy = settings.Proxy{Listen: "127.0.0.1:4100", TokenEnv: "NO_SECRET"}
 		}, "candidate foreign: proxy: NO_SECRET is not set, or shorter than 16 characters; set it to a secret of your own"},
+		{"a provider whose requests are signed", func(c *goldens.Candidate, o *harness.Options) {
+			c.Provider, c.Region, o.Key = "bedrock", "us-east-1", func(goldens.Candidate) (string, error) { return "", nil }
+		}, "candidate foreign: requests of external agents to provider bedrock are not signed with AWS credentials; set AWS_BEARER_TOKEN_BEDROCK"},
 		{"an unknown provider", func(c *goldens.Candidate, _ *harness.Options) {
 			c.Models = map[string]settings.Model{"m": {Provider: "nobody"}}
 		}, `candidate foreign: models: unknown provider "nobody"`},

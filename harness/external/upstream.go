@@ -35,6 +35,10 @@ type Upstream struct {
 // machine may try to guess.
 const minSecret = 16
 
+// signed is the provider whose requests without a key carry a signature of their content, which
+// the agent's request would not have.
+const signed = "bedrock"
+
 // target is the model that a request asks.
 type target struct{ provider, model string }
 
@@ -108,6 +112,8 @@ func NewUpstream(c goldens.Candidate, factories map[string]providers.Factory, ke
 			var err error
 			if secret, err = key(asked); err != nil {
 				errs = append(errs, fmt.Errorf("candidate %s: %w", c.Name, err))
+			} else if name == signed && secret == "" {
+				errs = append(errs, fmt.Errorf("candidate %s: requests of external agents to provider %s are not signed with AWS credentials; set AWS_BEARER_TOKEN_BEDROCK to a Bedrock API key", c.Name, name))
 			}
 		}
 		u.Options[name] = drive.WireOptions(asked, secret, nil)

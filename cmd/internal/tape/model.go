@@ -26,7 +26,7 @@ func (s *session) model(ctx context.Context, r gateway.Request) (*http.Response,
 		return nil, ctx.Err()
 	}
 	if s.to[r.Provider] == nil {
-		return nil, fmt.Errorf("cupel tape knows no address for the API format of %s", r.Endpoint)
+		return nil, fmt.Errorf("cupel tape does not support %s: it forwards the APIs of OpenAI, Anthropic, Google, Ollama and Cohere", r.Endpoint)
 	}
 	compared, err := r.Compared(s.rules)
 	if err != nil {

@@ -59,6 +59,8 @@ func requests(env func(string) string) []request {
 		{env("GOOGLE_GEMINI_BASE_URL") + "/v1beta/models/m:generateContent?key=" + env("GEMINI_API_KEY"), "Accept", "*/*", `{"contents": [1]}`},
 		{env("OLLAMA_HOST") + "/api/chat", "Authorization", "Bearer " + env("OLLAMA_API_KEY"), body(`"messages": []`)},
 		{env("CO_API_URL") + "/v2/chat", "Authorization", "Bearer " + env("CO_API_KEY"), body(`"messages": []`)},
+		{env("CO_API_URL") + "/model/m/converse", "Authorization", "Bearer " + env("OPENAI_API_KEY"), body(`"messages": []`)},
+		{env("OPENAI_BASE_URL") + "/files?key=" + env("OPENAI_API_KEY"), "Authorization", "Bearer " + env("OPENAI_API_KEY"), body(`"purpose": "user_data"`)},
 	}
 }
 
@@ -112,7 +114,9 @@ func TestEveryAPI(t *testing.T) {
 		"/v1/messages planted-anthropic-0123456789", "/v1/messages Bearer planted-bearer-0123456789", "/google/v1beta/models/m:generateContent planted-gemini-0123456789",
 		"/google/v1beta/models/m:generateContent planted-gemini-0123456789", "/api/chat Bearer planted-ollama-0123456789", "/v2/chat Bearer planted-cohere-0123456789",
 	}, got)
+	require.Contains(t, first, "cupel tape does not support /model/m/converse: it forwards the APIs of OpenAI,")
 	require.Contains(t, log, "recorded 8 requests")
+	require.Contains(t, log, "POST /v1/files: not forwarded")
 	cassette, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(cassette), `my key is <token> at <proxy>/v1`)
