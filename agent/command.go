@@ -19,7 +19,8 @@ type CallModel struct {
 	ID, Parent int
 	Role, Kind string
 	// Whom says which of the candidate's models is asked: empty is its own, RoleRescue
-	// the stronger one, RoleFallback the second one.
+	// the stronger one, RoleFallback the second one, RolePlanner the one that makes
+	// plans, which is its own by default.
 	Whom string
 	// Agent is the conversation that asks, ParentAgent the one that started it; both are
 	// empty for the main one, ParentAgent also for those that the main one started.

@@ -162,11 +162,10 @@ func (p *process) printCandidate(cfg config.Config, suite *goldens.Suite, prices
 	line("model", cmp.Or(model, "none: the policy has no model for this provider"))
 	line("key", p.keyState(c))
 	line("price", priceOf(prices, c.Provider, model, p.now().UTC()))
-	if c.Rescue != "" {
-		line("rescue", c.Rescue+"; "+priceOf(prices, c.Provider, c.Rescue, p.now().UTC()))
-	}
-	if c.Fallback != "" {
-		line("fallback", c.Fallback+"; "+priceOf(prices, c.Provider, c.Fallback, p.now().UTC()))
+	for _, other := range [][2]string{{"rescue", c.Rescue}, {"fallback", c.Fallback}, {"planner", c.Plan.ReasoningModel}} {
+		if other[1] != "" {
+			line(other[0], other[1]+"; "+priceOf(prices, c.Provider, other[1], p.now().UTC()))
+		}
 	}
 	if agent.Name != strategy.External {
 		line("modes", p.modes(c))

@@ -39,7 +39,7 @@ func (r *runner) manifest() manifest.Manifest {
 		m.Candidates = append(m.Candidates, manifest.Candidate{
 			Name: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, OutputMode: c.Mode,
 			PromptProfile: c.Profile, RescueModel: c.Rescue, Simulated: drive.Simulated(c.Provider), Planned: count[i], PlannedInAll: inAll,
-			Incapable: incapable(r, c.Candidate), Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, Settings: agentSettings(c.Candidate),
+			Incapable: incapable(r, c.Candidate), Digest: CandidateDigest(c.Candidate), FallbackModel: c.Fallback, PlannerModel: c.Plan.ReasoningModel, Settings: agentSettings(c.Candidate),
 		})
 		m.Simulated = m.Simulated || drive.Simulated(c.Provider)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/load"
@@ -122,6 +123,7 @@ func TestPlanRefuses(t *testing.T) {
 	}{
 		{"a cost cap without a price", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Model: "other"}, "candidate c: tasks cap its cost by max_cost_usd, but the price table has no price of model other of provider fake; add one or remove the cap"},
 		{"a cost cap without a price of the rescue model", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Model: "priced", Rescue: "big"}, "no price of model big of provider fake"},
+		{"a cost cap without a price of the planner's model", "fake", "budgets: {max_cost_usd: 1}", goldens.Candidate{Agent: "plan", Model: "priced", Plan: strategy.PlanBounds{ReasoningModel: "big"}}, "no price of model big of provider fake"},
 		{"a mode of a wire that has none", "fake", "tier: core", goldens.Candidate{Model: "m", Mode: "json_schema"}, "candidate c: provider fake has no output mode json_schema; it has: prompt"},
 		{"a mode the wire lacks", "fancy", "tier: core", goldens.Candidate{Model: "m", Mode: "forced_tool"}, "candidate c: provider fancy has no output mode forced_tool; it has: prompt, json_object"},
 		{"an unknown mode", "fancy", "tier: core", goldens.Candidate{Model: "m", Mode: "xml"}, `unknown output mode "xml"; known: prompt, json_object, json_schema, forced_tool`},

@@ -50,7 +50,8 @@ func registerCandidate(r *runner, c goldens.Candidate, key string) error {
 	}
 	return errors.Join(
 		refuseSecret(r, "the name of a candidate", c.Name), refuseSecret(r, "the model of a candidate", c.Model),
-		refuseSecret(r, "the rescue model of a candidate", c.Rescue), refuseSecret(r, "the fallback model of a candidate", c.Fallback), refuseSecret(r, "the base_url of a candidate", c.BaseURL),
+		refuseSecret(r, "the rescue model of a candidate", c.Rescue), refuseSecret(r, "the fallback model of a candidate", c.Fallback),
+		refuseSecret(r, "the planner's model of a candidate", c.Plan.ReasoningModel), refuseSecret(r, "the base_url of a candidate", c.BaseURL),
 	)
 }
 

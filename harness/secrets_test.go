@@ -67,6 +67,9 @@ func TestNamesWithSecretsAreRejected(t *testing.T) {
 		"the name of a candidate":         func(o *harness.Options) { o.Candidates[0].Name = canary },
 		"the model of a candidate":        func(o *harness.Options) { o.Candidates[0].Model = canary },
 		"the rescue model of a candidate": func(o *harness.Options) { o.Candidates[0].Rescue = canary },
+		"the planner's model of a candidate": func(o *harness.Options) {
+			o.Candidates[0].Agent, o.Candidates[0].Plan.ReasoningModel = "plan", canary
+		},
 		"the fallback model of a candidate": func(o *harness.Options) {
 			o.Candidates[0].Agent, o.Candidates[0].Fallback = "tools", canary
 		},

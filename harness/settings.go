@@ -32,8 +32,8 @@ func agentPart(c goldens.Candidate) any {
 	return part
 }
 
-// agentSettings returns the same settings as text, except the fallback model, which has its
-// own field. Of a system prompt it shows the beginning and a digest of the whole.
+// agentSettings returns the same settings as text, except the other models, which have
+// their own fields. Of a system prompt it shows the beginning and a digest of the whole.
 func agentSettings(c goldens.Candidate) []manifest.Setting {
 	var out []manifest.Setting
 	add := func(name string, set bool, format string, args ...any) {

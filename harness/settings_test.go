@@ -119,6 +119,7 @@ func TestDigestsOfAgentSettings(t *testing.T) {
 		"memory off":     func(c *goldens.Candidate) { c.Memory.Off = true },
 		"batch":          func(c *goldens.Candidate) { c.Batch.Size = 1 },
 		"plan":           func(c *goldens.Candidate) { c.Plan.Steps = 1 },
+		"planner":        func(c *goldens.Candidate) { c.Plan.ReasoningModel = "m" },
 		"orchestrator":   func(c *goldens.Candidate) { c.Orchestrator.Turns = 1 },
 	} {
 		c := plain

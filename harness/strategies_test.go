@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers/price"
 )
 
 // chat has the parts of a request in OpenAI's format that the models here read.
@@ -135,6 +136,37 @@ func TestStrategiesReplayAsRecorded(t *testing.T) {
 		require.ErrorContains(t, err, "its turns 2 to 3 overlap")
 		require.ErrorContains(t, err, "keep at most 1")
 	})
+}
+
+// The planner's model makes the plan and nothing else. Its turns cost what that model costs, in the
+// rows, in the worst case and in what past runs let one expect.
+func TestReasoningModelPlans(t *testing.T) {
+	asked := map[string]int{}
+	o, w := strategyOptions(t, 1, "plan", func(c chat) string {
+		asked[fmt.Sprint(c.Model, " plans ", c.has("system", "You are the planner."))]++
+		return planMind(c)
+	})
+	w.fails = false
+	o.Candidates[0].Plan.ReasoningModel = "big"
+	prices, err := price.Parse([]byte(`{version: 2026-05-01, prices: [
+		{provider: openai-compatible, models: [m], input: "1", output: "1", source: test},
+		{provider: openai-compatible, models: [big], input: "100", output: "100", source: test}]}`))
+	require.NoError(t, err)
+	o.Prices = prices
+	recorded, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"big plans true": 1, "m plans false": 5}, asked)
+	require.Equal(t, "big", recorded.Manifest.Candidates[0].PlannerModel)
+	one := firstEpisode(t, recorded)
+	require.Equal(t, "answered", one.Episode.Status, one.Episode.ErrorText)
+	for _, turn := range one.Turns {
+		require.Equal(t, map[string]int64{"planner": 1_000_000, "step": 10_000}[turn.Role], *turn.CostNanoUSD, "10 tokens")
+	}
+	require.Equal(t, int64(1_050_000), *one.Episode.CostNanoUSD)
+	requireSameEpisodes(t, recorded, replayed(t, o))
+	expected, err := forecast.Make(o)
+	require.NoError(t, err)
+	require.Equal(t, int64(1_050_000), *expected.Total.CostNanoUSD.Expected)
 }
 
 func firstEpisode(t *testing.T, res harness.Result) ledger.EpisodeRows {

@@ -77,6 +77,9 @@ type PlanBounds struct {
 	// ContextTokens is the estimated size of a step's history from which on the step
 	// must conclude; 0 means 100,000.
 	ContextTokens int `yaml:"context_tokens,omitempty"`
+	// ReasoningModel is the model, of the same provider, that makes the plan; empty means
+	// the candidate's own, which carries out the steps in any case.
+	ReasoningModel string `yaml:"reasoning_model,omitempty" json:",omitempty"`
 }
 
 // Faults says what is out of range.

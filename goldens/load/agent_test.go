@@ -57,7 +57,7 @@ func TestCustomAgentsAcceptEverySetting(t *testing.T) {
 // The YAML tags of a candidate name the fields of cupel.yaml.
 func TestCandidateTags(t *testing.T) {
 	var c goldens.Candidate
-	require.NoError(t, yaml.Unmarshal([]byte("{name: a, system: Be brief., fallback: F, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4}}"), &c))
+	require.NoError(t, yaml.Unmarshal([]byte("{name: a, system: Be brief., fallback: F, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4, reasoning_model: Planner}}"), &c))
 	want := loadFull(t).Candidates[0]
 	require.Equal(t, goldens.Candidate{
 		Name: "a", System: "Be brief.", Fallback: "F", MaxIterations: 5, FinalRetries: want.FinalRetries, NoImages: true,

@@ -22,7 +22,7 @@ name: demo
 title: Demo
 description: For tests.
 candidates:
-  - {name: a, provider: openai, model: GPT-5.Mini, agent: own, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, system: Be brief., fallback: Small, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4}, orchestrator: {turns: 9, idle: 3m, memory: {observe: true}}, base_url: "https://x/v1", key_env: KEY, region: eu, stream: true, headers: {X-Team: a}, query: {v: "1"}, body: {top_k: 5, think: null}, max_tokens: 50, temperature: 0}
+  - {name: a, provider: openai, model: GPT-5.Mini, agent: own, mode: native, profile: json, rescue: Big, rescue_on_contradiction: true, compress: true, system: Be brief., fallback: Small, max_iterations: 5, final_retries: 0, no_images: true, memory: {turns: 3, tokens: 500, off: true}, batch: {size: 2, delay: 3s, stop_on_fail: true}, plan: {attempts: 1, steps: 2, concurrency: 3, context_tokens: 4, reasoning_model: Planner}, orchestrator: {turns: 9, idle: 3m, memory: {observe: true}}, base_url: "https://x/v1", key_env: KEY, region: eu, stream: true, headers: {X-Team: a}, query: {v: "1"}, body: {top_k: 5, think: null}, max_tokens: 50, temperature: 0}
 tools:
   - name: today_range
     description: Today.
@@ -132,7 +132,7 @@ func TestLoadSuiteValues(t *testing.T) {
 	require.Equal(t, []goldens.Candidate{{
 		Name: "a", Provider: "openai", Model: "GPT-5.Mini", Agent: "own", Mode: "native", Profile: "json", Rescue: "Big", RescueOnContradiction: true, Compress: true,
 		System: "Be brief.", Fallback: "Small", MaxIterations: 5, FinalRetries: new(0), NoImages: true, Memory: goldens.Memory{Turns: 3, Tokens: 500, Off: true},
-		Batch: strategy.Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4},
+		Batch: strategy.Batch{Size: 2, Delay: 3 * time.Second, StopOnFail: true}, Plan: strategy.PlanBounds{Attempts: 1, Steps: 2, Concurrency: 3, ContextTokens: 4, ReasoningModel: "Planner"},
 		Orchestrator: limits.Bounds{Turns: 9, Idle: 3 * time.Minute, Memory: limits.Memory{Observe: true}},
 		BaseURL:      "https://x/v1", KeyEnv: "KEY", Region: "eu", Stream: true, Headers: map[string]string{"X-Team": "a"}, Query: map[string]string{"v": "1"}, Body: map[string]any{"top_k": 5.0, "think": nil}, MaxTokens: new(50), Temperature: new(0.0),
 	}}, s.Candidates)

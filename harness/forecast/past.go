@@ -190,6 +190,8 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 		return c.RescueModel
 	case t.Role == turn.RoleFallback, c.FallbackModel != "" && t.ModelServed == c.FallbackModel:
 		return c.FallbackModel
+	case t.Role == turn.RolePlanner && c.PlannerModel != "":
+		return c.PlannerModel
 	}
 	return t.Model
 }

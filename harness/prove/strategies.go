@@ -39,6 +39,7 @@ func variants(candidates []goldens.Candidate) (names []string, out []goldens.Can
 			c.Provider, c.Mode = labProvider, ""
 		}
 		c.BaseURL, c.KeyEnv, c.Region, c.Headers, c.Query, c.Body = "", "", "", nil, nil, nil
+		c.Plan.ReasoningModel = ""
 		c.Rescue, c.RescueOnContradiction, c.Fallback, c.Stream, c.MaxTokens, c.Temperature = "", false, "", false, nil, nil
 		for _, model := range []string{oracle, nop} {
 			v := c

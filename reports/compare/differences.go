@@ -115,6 +115,7 @@ func (d *differences) candidates(p Names, b, t manifest.Candidate) {
 // settings compares what is said to the agents of a pair, and bounds them.
 func (d *differences) settings(where string, b, t manifest.Candidate) {
 	d.add("fallback model", where, b.FallbackModel, t.FallbackModel)
+	d.add("planner model", where, b.PlannerModel, t.PlannerModel)
 	value := func(c manifest.Candidate, name string) string {
 		for _, s := range c.Settings {
 			if s.Name == name {

@@ -143,6 +143,7 @@ func CandidateMade(r model.Report, c model.Candidate) (list []Fact) {
 		{"prompt", func(c model.Candidate) string { return c.PromptProfile }},
 		{"rescue", func(c model.Candidate) string { return c.RescueModel }},
 		{"fallback", func(c model.Candidate) string { return c.FallbackModel }},
+		{"planner", func(c model.Candidate) string { return c.PlannerModel }},
 	} {
 		differs := part.label == "model" || slices.ContainsFunc(r.Candidates, func(o model.Candidate) bool {
 			return part.of(o) != part.of(c) && o.Provider != model.Scripted

@@ -77,7 +77,7 @@ func LaneName(c goldens.Candidate, key string) string {
 // ModelsOf returns the models that a candidate may use.
 func ModelsOf(c goldens.Candidate) []string {
 	list := []string{c.Model}
-	for _, other := range []string{c.Rescue, c.Fallback} {
+	for _, other := range []string{c.Rescue, c.Fallback, c.Plan.ReasoningModel} {
 		if other != "" && !slices.Contains(list, other) {
 			list = append(list, other)
 		}

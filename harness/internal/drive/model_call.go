@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -34,6 +35,8 @@ func prepare(e *driver, c agent.CallModel) *modelCall {
 		c.Call.Model = asked.Rescue
 	case turn.RoleFallback:
 		c.Call.Model = asked.Fallback
+	case turn.RolePlanner:
+		c.Call.Model = cmp.Or(asked.Plan.ReasoningModel, asked.Model)
 	}
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)

@@ -151,9 +151,11 @@ type Candidate struct {
 	Incapable int `json:"incapable,omitempty"`
 	// Digest covers the configuration of the candidate; see ConfigDigest.
 	Digest string `json:"digest"`
-	// FallbackModel is called if a call of Model fails. Settings are all other settings of the
-	// agent that differ from their defaults, in a fixed order.
+	// FallbackModel is called if a call of Model fails. PlannerModel makes the plans; empty means
+	// Model. Settings are all other settings of the agent that differ from their defaults, in a
+	// fixed order.
 	FallbackModel string    `json:"fallback_model,omitempty"`
+	PlannerModel  string    `json:"planner_model,omitempty"`
 	Settings      []Setting `json:"settings,omitempty"`
 	// Canary is the finding of the model drift canary before the run; absent if it did not run.
 	Canary Canary `json:"canary,omitzero"`
