@@ -6,10 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,6 +29,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports"
 )
 
 func loaded(t testing.TB) *goldens.Suite {
@@ -106,8 +110,8 @@ func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSecretsStay: in 1,000 runs of models that repeat the secrets they see, no prompt, reply, row
-// or state has a secret that was planted in the world.
+// TestSecretsStay: in runs of models that repeat the secrets they see, no prompt, reply, row, cassette,
+// report or error has a secret that was planted in the world. With CUPEL_LONG there are 1,000 runs.
 func TestSecretsStay(t *testing.T) {
 	s := loaded(t)
 	text, err := fs.ReadFile(instance.FS, "suite.yaml")
@@ -119,25 +123,61 @@ func TestSecretsStay(t *testing.T) {
 	prices, err := price.Default()
 	require.NoError(t, err)
 	models := &watched{RoundTripper: testkit.Handled(sim.Handler(sim.Config{Seed: 1, Books: []*playbook.Book{book}}))}
-	runs, trials := 0, 125
-	if testing.Short() {
-		trials = 5
+	var candidates []goldens.Candidate
+	for _, agent := range []string{"contract", "tools", "plan", "orchestrator"} {
+		candidates = append(candidates, goldens.Candidate{Name: agent, Agent: agent, Provider: "sim-openai", Model: "sim-weak"})
 	}
-	for _, agent := range []string{"contract", "tools"} {
-		res, err := harness.Run(t.Context(), harness.Options{
-			Matrix: harness.Matrix{Suite: s, Seed: 1, Trials: trials, Candidates: []goldens.Candidate{{Name: "weak", Agent: agent, Provider: "sim-openai", Model: "sim-weak"}}},
-			Rules:  harness.Rules{Policy: policy.Default(), Prices: prices}, Recording: harness.Recording{Mode: recorder.Live},
-			Parts: harness.Parts{Providers: all.Factories(), Transport: func(string) http.RoundTripper { return models }},
-		})
-		require.NoError(t, err)
-		rows, err := json.Marshal(res.Rows)
-		require.NoError(t, err)
-		require.NotContains(t, string(rows), secret)
-		runs += len(res.Rows.Episodes)
+	trials, cassettes, dir := testkit.Long(1, 63), t.TempDir(), t.TempDir()
+	res, err := harness.Run(t.Context(), harness.Options{
+		Matrix: harness.Matrix{Suite: s, Seed: 1, Trials: trials, Candidates: candidates},
+		Rules:  harness.Rules{Policy: policy.Default(), Prices: prices}, Recording: harness.Recording{Mode: recorder.Record, CassetteDir: cassettes},
+		Parts: harness.Parts{Providers: all.Factories(), Transport: func(string) http.RoundTripper { return models }},
+	})
+	require.NoError(t, err)
+	require.Len(t, res.Rows.Episodes, len(candidates)*len(s.Tasks)*trials)
+	require.Greater(t, models.requests.Load(), int64(len(res.Rows.Episodes)))
+	require.Zero(t, models.leaks.Load(), "prompts and replies")
+	rows, err := json.Marshal(res.Rows)
+	require.NoError(t, err)
+	require.NotContains(t, string(rows), secret)
+	require.NoError(t, reports.Write(dir, reports.Build(res.Manifest, res.Rows), nil))
+	for folder, least := range map[string]int{cassettes: len(res.Rows.Episodes), dir: 5} {
+		files := 0
+		require.NoError(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(filepath.Join(folder, path))
+			files++
+			require.False(t, bytes.Contains(text, []byte(secret)), path)
+			return err
+		}))
+		require.GreaterOrEqual(t, files, least)
 	}
-	require.Equal(t, 2*len(s.Tasks)*trials, runs)
-	require.Greater(t, models.requests.Load(), int64(runs))
-	require.Zero(t, models.leaks.Load())
+}
+
+// A suite with mistakes in the credentials of its world is refused without their secrets.
+func TestErrorsHaveNoSecret(t *testing.T) {
+	text, err := fs.ReadFile(instance.FS, "suite.yaml")
+	require.NoError(t, err)
+	for _, wrong := range []string{"type: smtp, sicret: ", "type: nosuch, secret: ", "secret: [", "type: smtp, status: [secret, ", "secret: {a: "} {
+		broken := strings.Replace(string(text), "type: smtp, secret: sk-planted-mail-91aa", wrong+"sk-planted-mail-91aa"+map[bool]string{true: "]"}[strings.Contains(wrong, "[")]+map[bool]string{true: "}"}[strings.Contains(wrong, "{")], 1)
+		require.NotEqual(t, string(text), broken)
+		_, err := load.Suite(overlaid{"suite.yaml": broken}, "instance", flowsim.Worlds())
+		require.Error(t, err, wrong)
+		require.NotContains(t, err.Error(), secret, wrong)
+	}
+}
+
+// overlaid is the suite with other texts of some files.
+type overlaid map[string]string
+
+// Open implements fs.FS.
+func (o overlaid) Open(name string) (fs.File, error) {
+	if text, ok := o[name]; ok {
+		return fstest.MapFS{name: {Data: []byte(text)}}.Open(name)
+	}
+	return instance.FS.Open(name)
 }
 
 // TestScripted: what models do not do on demand ends as each scripted task says.
