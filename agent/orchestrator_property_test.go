@@ -11,25 +11,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/agent/orchestrator/role"
 	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers"
 )
 
 // TestRandomOrchestrations covers random task graphs, faults, human scripts and completion
-// orders: no task before its dependencies or before approval, no more than five in the
-// background, every suspension answered or reported, no deadlock, no tool outside the matrix,
-// no destructive call that was not approved, and the same commands when run again.
+// orders: no task before its dependencies or before approval, none left of a plan that is being
+// worked on, no more than five in the background and none of them twice or for too long, nothing
+// of a task that was cancelled, every suspension answered or reported, no deadlock, no tool outside
+// the matrix, no other plan after a denial, and the same commands when run again.
 func TestRandomOrchestrations(t *testing.T) {
-	tools, statuses := instanceTools(t), map[Status]int{}
-	seeds := uint64(10_000)
-	if testing.Short() {
-		seeds = 1_000
-	}
-	for seed := range seeds {
+	tools, statuses, most := instanceTools(t), map[Status]int{}, 0
+	for seed := range uint64(testkit.Long(1_000, 10_000)) {
 		first := randomRun(t, tools, seed).check()
 		statuses[first.finish.Status]++
+		most = max(most, first.most)
 		if seed%10 == 0 {
 			again := randomRun(t, tools, seed)
 			require.Equal(t, first.tools, again.tools, seed)
@@ -37,6 +35,7 @@ func TestRandomOrchestrations(t *testing.T) {
 			require.Len(t, again.asked, len(first.asked), seed)
 		}
 	}
+	require.Equal(t, 5, most, "in the background")
 	require.Greater(t, statuses[AwaitingInput], 10)
 	require.Greater(t, statuses[Answered]+statuses[answeredAfterClarify], 100)
 }
@@ -44,23 +43,20 @@ func TestRandomOrchestrations(t *testing.T) {
 // orchestration is a random run with what its checks need.
 type orchestration struct {
 	*instanceRun
-	deps     map[string][]string // of the tasks of approved plans, by id
-	approved []time.Time
+	deps     map[string][]string // of the tasks of the plan that was approved last, by id
+	approved bool                // the latest plan
+	denied   bool                // a plan, in this turn of the user
+	most     int                 // background tasks at the same time
+	machine  *orchestratorMachine
+	seen     map[string][2]time.Time // when each sub-agent was first and last asked
+	ended    map[string]bool         // the background tasks that were cancelled
 }
 
 // randomRun makes an episode of a seed.
 func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 	draw := rand.New(rand.NewPCG(seed, 1)).IntN
-	o := &orchestration{deps: map[string][]string{}, instanceRun: &instanceRun{t: t, Params: Params{Tools: tools}, replies: map[string][]any{}}}
-	o.after = func(m *orchestratorMachine) {
-		running := 0
-		for _, a := range m.agents {
-			if !a.Inline {
-				running++
-			}
-		}
-		require.LessOrEqual(t, running, 5)
-	}
+	o := &orchestration{seen: map[string][2]time.Time{}, ended: map[string]bool{}, instanceRun: &instanceRun{t: t, Params: Params{Tools: tools}, replies: map[string][]any{}}}
+	o.after = o.look
 	for range 2 + draw(12) {
 		o.replies[""] = append(o.replies[""], func(CallModel) providers.Reply { return o.mainReply(draw) })
 	}
@@ -77,7 +73,7 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 	}
 	o.takes = func(c CallModel) time.Duration {
 		o.observe(c)
-		return time.Duration(draw(700)) * time.Second
+		return time.Duration(draw(700)*(1+draw(2))) * time.Second
 	}
 	o.results = func(c tool.Call) tool.Result {
 		r := saves(c)
@@ -91,10 +87,15 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 		return r
 	}
 	o.human = func(q person.Request) (person.Answer, bool) {
+		require.False(o.t, q.Kind == person.PlanReview && o.denied, "another plan after a denial")
+		if q.Kind == person.PlanReview {
+			o.approved = false
+		}
 		switch draw(7) {
 		case 0:
 			return person.Answer{}, false
 		case 1:
+			o.denied = q.Kind == person.PlanReview && len(o.messages) == 0
 			return person.Answer{Say: person.Deny}, true
 		case 2:
 			if q.Kind == person.PlanReview {
@@ -102,16 +103,17 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 			}
 		}
 		if q.Kind == person.PlanReview {
-			o.approved = append(o.approved, o.now)
 			var plan struct {
 				Tasks []struct {
-					ID   string   `json:"id"`
-					Deps []string `json:"deps"`
+					ID          string
+					Deps, Tools []string
 				}
 			}
 			require.NoError(o.t, json.Unmarshal(q.Payload, &plan))
+			o.approved, o.deps = true, map[string][]string{}
 			for _, task := range plan.Tasks {
 				o.deps[task.ID] = task.Deps
+				o.allowed("delegate", task.Tools...)
 			}
 		}
 		return person.Answer{Say: person.Approve}, true
@@ -127,10 +129,10 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 	switch draw(9) {
 	case 0, 1, 2:
 		var words []string
-		for i := range 2 + draw(4) {
+		for i := range 2 + draw(4)*(1+draw(3)) {
 			var deps []string
 			for j := range i {
-				if draw(3) == 0 {
+				if draw(3+i) == 0 {
 					deps = append(deps, fmt.Sprint("t", j))
 				}
 			}
@@ -141,7 +143,14 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 			}
 			words = append(words, word)
 		}
-		return planning(words...)
+		plan := planning(words...)
+		if draw(4) == 0 {
+			plan.Calls[0].Args = strings.Replace(plan.Calls[0].Args, "list-workflows", []string{"create-data-table", "mcp_echo", "delegate", "run-workflow"}[draw(4)], 1)
+		}
+		if draw(6) == 0 {
+			plan.Calls = append(plan.Calls, planning(words...).Calls...)
+		}
+		return plan
 	case 3:
 		return delegating([]string{"list-workflows", "create-data-table", "plan", "run-workflow"}[draw(4)])
 	case 4:
@@ -153,6 +162,7 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 	case 7:
 		return calling("report-verification-verdict", fmt.Sprintf(`{"workItemId":"wi_%d","verdict":%q}`, 1+draw(3), []string{"verified", "needs_patch", "x"}[draw(3)]))
 	}
+	o.denied = false // this turn ends
 	return saying(fmt.Sprint("answer ", draw(99)))
 }
 
@@ -161,21 +171,78 @@ func subReply(draw func(int) int) providers.Reply {
 	return calling(name, fmt.Sprintf(`{"code":%q}`, []string{"{}", "broken"}[draw(2)]+fmt.Sprint(draw(50))))
 }
 
+// look checks the machine after a step.
+func (o *orchestration) look(m *orchestratorMachine) {
+	o.machine = m
+	running, work := 0, map[string]bool{}
+	for _, a := range m.agents {
+		if a.Inline {
+			continue
+		}
+		running++
+		text, _, _ := strings.Cut(a.Opening, "\n\n")
+		require.False(o.t, work[string(a.Role)+a.Task+text], "%s runs twice", text)
+		work[string(a.Role)+a.Task+text] = true
+	}
+	require.LessOrEqual(o.t, running, 5)
+	require.Equal(o.t, running > 0, m.thread.Busy(), "a slot is taken by a task that runs")
+	o.most = max(o.most, running)
+}
+
 // observe checks a model call when it is made.
 func (o *orchestration) observe(c CallModel) {
-	if !strings.HasPrefix(c.Agent, "bg_") || len(c.Call.Messages) != 1 {
+	if c.Agent == "" {
+		var told strings.Builder // since the last reply
+		for i := len(c.Call.Messages) - 1; i >= 0 && c.Call.Messages[i].Role != providers.RoleAssistant; i-- {
+			told.WriteString(c.Call.Messages[i].Text)
+		}
+		require.NotRegexp(o.t, `SUM UP(?s:.)*\bt\d+ failed:`, told.String(), "a failure asks for another plan")
+		require.LessOrEqual(o.t, strings.Count(told.String(), "CHECKPOINT t"), 1)
+		for _, call := range o.calls("cancel-background-task") {
+			if call.Given != nil && strings.Contains(string(call.Given.Value), `"found":true`) {
+				_, id, _ := strings.Cut(string(call.Call.Args), `"taskId":"`)
+				o.ended[strings.TrimSuffix(id, `"}`)] = true
+			}
+		}
+	}
+	if !strings.HasPrefix(c.Agent, "bg_") {
 		return
 	}
+	require.False(o.t, o.ended[c.Agent], "%s was cancelled", c.Agent)
+	times, asked := o.seen[c.Agent]
+	if !asked {
+		times[0], times[1] = o.now, o.now
+	}
+	require.Less(o.t, o.now.Sub(times[0]), 30*time.Minute, "lifetime of %s", c.Agent)
+	require.LessOrEqual(o.t, o.now.Sub(times[1]), 10*time.Minute+90*time.Second, "a reply and a result of %s", c.Agent)
+	o.seen[c.Agent] = [2]time.Time{times[0], o.now}
 	text := c.Call.Messages[0].Text
 	_, id, planned := strings.Cut(text, "spec of ")
-	if !planned {
+	if !planned || asked {
 		return
 	}
 	id = strings.Fields(id)[0]
-	require.NotEmpty(o.t, o.approved, "a task before any approval")
+	require.True(o.t, o.approved, "a task before approval")
 	for _, dep := range o.deps[id] {
 		require.Regexp(o.t, `(?m)(^|<data>)`+dep+`: \S`, text, "%s before its dependency %s", id, dep)
+		require.NotRegexp(o.t, `(?m)(^|<data>)`+dep+`: (cannot proceed|timed out)`, text, "%s after its dependency %s failed", id, dep)
 	}
+}
+
+// allowed checks tools that a role was given.
+func (o *orchestration) allowed(role string, tools ...string) {
+	for _, name := range tools {
+		require.Contains(o.t, mayCall[role], " "+name+" ", "%s may not call it", role)
+	}
+}
+
+// mayCall are the tools of instanceTools that each role may call.
+var mayCall = map[string]string{
+	"orchestrator": " list-workflows build-workflow publish-workflow run-workflow verify-built-workflow query-data-table-rows web-search mcp_echo ",
+	"delegate":     " list-workflows build-workflow publish-workflow run-workflow query-data-table-rows web-search ",
+	"builder":      " list-workflows build-workflow publish-workflow ",
+	"tables":       " query-data-table-rows create-data-table ",
+	"researcher":   " web-search ",
 }
 
 // check looks at the whole run.
@@ -184,13 +251,9 @@ func (o *orchestration) check() *orchestration {
 		spec, known := o.Tools.Spec(c.Call.Name)
 		if c.Given == nil {
 			require.True(o.t, known, "a tool of the strategy is not run")
-			r := role.Orchestrator
-			for _, asked := range o.asked {
-				if asked.Agent == c.Agent {
-					r = role.Role(asked.Role)
-				}
-			}
-			require.True(o.t, role.May(r, spec.Group, spec.Name), "%s may not call %s", r, spec.Name)
+			i := slices.IndexFunc(o.asked, func(asked CallModel) bool { return asked.Agent == c.Agent })
+			r := o.asked[i].Role
+			o.allowed(r, spec.Name)
 		}
 	}
 	reviews := 0
@@ -206,9 +269,42 @@ func (o *orchestration) check() *orchestration {
 		}
 	}
 	require.True(o.t, plans == reviews || o.finish.Status != Answered && plans <= reviews, "%d reviews, %d answered", reviews, plans)
+	for _, c := range o.calls("delegate") {
+		if c.Given == nil || c.Given.Outcome == tool.OK {
+			var d struct{ Tools []string }
+			require.NoError(o.t, json.Unmarshal(c.Call.Args, &d))
+			o.allowed("delegate", d.Tools...)
+		}
+	}
+	o.checkEnd()
+	require.True(o.t, slices.Contains([]Status{Answered, answeredAfterClarify, respondError, AwaitingInput, Stopped, CannotProceed}, o.finish.Status), "%v", o.finish)
+	return o
+}
+
+// checkEnd looks at what is left at the end.
+func (o *orchestration) checkEnd() {
 	if o.finish.Status == AwaitingInput {
 		require.NotEmpty(o.t, o.open)
 	}
-	require.True(o.t, slices.Contains([]Status{Answered, answeredAfterClarify, respondError, AwaitingInput, Stopped, CannotProceed}, o.finish.Status), "%v", o.finish)
-	return o
+	last := o.of("")[len(o.of(""))-1].Call.Messages
+	for _, c := range o.tools {
+		if slices.Contains(o.open, c.ID) && c.Agent != "" {
+			for _, m := range last {
+				require.NotContains(o.t, m.Text, c.Agent+"):\n<data>timed out", "it waits for a person")
+			}
+		}
+	}
+	var list []struct{ ID, Status string }
+	require.NoError(o.t, json.Unmarshal([]byte(o.machine.thread.Checklist()), &list))
+	status := map[string]string{}
+	for _, item := range list {
+		status[item.ID] = item.Status
+		require.False(o.t, o.finish.Status == Answered && item.Status == "in_progress", "%v", list)
+	}
+	for id, deps := range o.deps {
+		for _, dep := range deps {
+			lost := status[dep] == "failed" || status[dep] == "cancelled"
+			require.False(o.t, o.approved && lost && status[id] != "cancelled", "%s after %s: %v", id, dep, list)
+		}
+	}
 }
