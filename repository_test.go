@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
 	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":               {"agent/guard", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/human", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
+	"goldens/load":               {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/human", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
 	"goldens/playbook":           {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
 	"goldens/playbook/mistake":   {"goldens/playbook"},
 	"goldens/world":              {"agent/tool", "goldens/internal/state", "internal/clip"},
@@ -91,7 +91,7 @@ var arrows = map[string][]string{
 	// internal/mcp is the one package that imports the SDK of the Model Context Protocol.
 	"internal/mcp": {"internal/lines"},
 	// MCP servers as tools: what a suite says of them, and sessions with them.
-	"goldens/toolserver":         {"agent/tool", "goldens/internal/settings", "goldens/internal/yamlfile", "goldens/world", "internal/clip", "internal/lines"},
+	"goldens/toolserver":         {"agent/orchestrator/role", "agent/tool", "goldens/internal/settings", "goldens/internal/yamlfile", "goldens/world", "internal/clip", "internal/lines"},
 	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp"},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},

@@ -39,7 +39,7 @@ func TestReadRules(t *testing.T) {
 - say: approve
 - {when: {kind: question}, say: answer, choices: [a, b]}
 `)
-	rules := ReadRules(root)
+	rules := ReadRules(root).List
 	require.Empty(t, problems(found))
 	require.Equal(t, []Rule{
 		{When: When{Tool: "delete-workflow", Args: map[string]any{"workflowId": "wf_1"}, Nth: 2}, Say: person.Deny, Text: "not that one", Times: 1},
@@ -133,7 +133,7 @@ func FuzzReadRules(f *testing.F) {
 		if !ok {
 			return
 		}
-		rules := ReadRules(root)
+		rules := ReadRules(root).List
 		ReadMessages(root)
 		New(rules).Answer(person.Request{Tool: "plan", Kind: person.PlanReview, Payload: []byte(text)})
 	})

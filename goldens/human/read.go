@@ -22,12 +22,33 @@ const (
 	maxText     = 64 << 10 // bytes
 )
 
+// Rules are rules of a task or a world, and where they are. The zero value has none.
+type Rules struct {
+	List []Rule
+	at   yamlfile.Place
+}
+
+// Check reports each rule that can never match among these tools, of which asks returns those whose
+// calls people are asked about.
+func (r Rules) Check(offered []string, asks func(tool string) bool) {
+	for i, rule := range r.List {
+		name := rule.When.Tool
+		switch kind := person.KindOf(name); {
+		case name == "" || kind == person.PlanReview || kind == person.Question: // a strategy's own
+		case !slices.Contains(offered, name):
+			r.at.Item(i).Failf("this rule can never match: there is no tool %q%s; there are: %s", name, yamlfile.Suggest(name, offered), yamlfile.Listed(offered))
+		case !asks(name):
+			r.at.Item(i).Failf("this rule can never match: calls of %s are not asked about; write approve: ask at the tool, or remove the rule", name)
+		}
+	}
+}
+
 // ReadRules reads a list of rules, and reports each that can never match.
-func ReadRules(p yamlfile.Place) []Rule {
+func ReadRules(p yamlfile.Place) Rules {
 	items := p.Items()
 	if len(items) > maxRules {
 		p.Failf("must have at most %d rules, but has %d", maxRules, len(items))
-		return nil
+		return Rules{}
 	}
 	var out []Rule
 	for i, item := range items {
@@ -43,7 +64,7 @@ func ReadRules(p yamlfile.Place) []Rule {
 			item.Failf("this rule can never match: the rule on line %d answers all that it would; put this one before it", items[k].At())
 		}
 	}
-	return out
+	return Rules{out, p}
 }
 
 // impossible says why no kind of request meets the rule.

@@ -34,7 +34,7 @@ func TestLoadHuman(t *testing.T) {
 
 func TestLoadHumanProblems(t *testing.T) {
 	for fields, want := range map[string]string{
-		"  human: [{when: {tool: drp}, say: approve}]\n":                `human[0]: this rule can never match: the task offers no tool "drp" (did you mean drop?); it offers: drop`,
+		"  human: [{when: {tool: drp}, say: approve}]\n":                `human[0]: this rule can never match: there is no tool "drp" (did you mean drop?); there are: drop`,
 		"  human: [{say: deny}]\n  approvals: [approve]\n":              "human: human answers in place of replies and approvals; remove those",
 		"  human: [{say: deny}, {when: {kind: approval}, say: deny}]\n": "human[1]: this rule can never match: the rule on line 9 answers all that it would; put this one before it",
 		"  messages: []\n":                       "messages: must have 1 to 50 messages, but has 0",
@@ -46,4 +46,35 @@ func TestLoadHumanProblems(t *testing.T) {
 	text := "name: demo\nworlds: {w: {kind: cautious}}\ndefaults: {world: w}\ntools:\n- {name: drop, approve: always}\ntasks:\n- {id: A, request: Drop, human: [{when: {tool: drop}, say: approve}], expect: {status: answered, matches: ['\\S']}}\n"
 	_, err := Suite(suitetest.Folder(text), "s", map[string]world.Kind{"cautious": cautious{}})
 	require.ErrorContains(t, err, "calls of drop are not asked about; write approve: ask at the tool")
+}
+
+// A world has rules for people, too: those of the task come first, then those of its world, then
+// those of the world that it starts from. A task with replies or approvals has neither.
+func TestLoadHumanOfWorlds(t *testing.T) {
+	text := func(world, task string) string {
+		return "name: demo\nworlds:\n  base: {kind: cautious, human: [{when: {tool: drop}, say: deny}]}\n  w: {from: base" + world + "}\ndefaults: {world: w}\ntools:\n- {name: drop}\ntasks:\n- {id: A, request: Drop, " + task + "expect: {status: answered, matches: ['\\S']}}\n"
+	}
+	kinds := map[string]world.Kind{"cautious": cautious{}}
+	deny, approve := human.Rule{When: human.When{Tool: "drop"}, Say: person.Deny}, human.Rule{When: human.When{Tool: "drop", Nth: 1}, Say: person.Approve}
+	plan := human.Rule{When: human.When{Tool: "plan"}, Say: person.Approve}
+	for _, c := range []struct {
+		world, task string
+		want        []human.Rule
+	}{
+		{"", "", []human.Rule{deny}},
+		{", human: [{when: {tool: plan}, say: approve}]", "", []human.Rule{plan, deny}},
+		{", human: [{when: {tool: plan}, say: approve}]", "human: [{when: {tool: drop, nth: 1}, say: approve}], ", []human.Rule{approve, plan, deny}},
+		{"", "approvals: [approve], ", nil},
+	} {
+		s, err := Suite(suitetest.Folder(text(c.world, c.task)), "s", kinds)
+		require.NoError(t, err)
+		require.Equal(t, c.want, s.Tasks[0].Human)
+	}
+	for world, want := range map[string]string{
+		", human: [{when: {tool: drp}, say: approve}]":                 `worlds.w.human[0]: this rule can never match: there is no tool "drp" (did you mean drop?)`,
+		", human: [{when: {kind: plan_review}, say: select, text: x}]": "worlds.w.human[0]: this rule can never match: a request of kind plan_review takes",
+	} {
+		_, err := Suite(suitetest.Folder(text(world, "")), "s", kinds)
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
@@ -80,14 +79,15 @@ func (l *loader) crossCheck(s *goldens.Suite) {
 		trees[spec.Name], _, _ = tool.ParseJSON(string(spec.Schema)) // as NewSet has done
 	}
 	l.checkSessions(s)
+	asks := func(name string) bool { return s.Approval(name) == goldens.ApproveAsk }
+	for _, r := range l.rules {
+		r.Check(l.tools.names(), asks)
+	}
 	for i, t := range s.Tasks {
-		asks := func(name string) bool { return s.Approval(name) == goldens.ApproveAsk }
 		if len(t.Approvals) > 0 && !slices.ContainsFunc(t.Tools, asks) {
 			l.where[i].object.FieldAt("approvals").Failf("the task offers no tool whose calls need approval")
 		}
-		for k, r := range t.Human {
-			checkRule(l.where[i].object.FieldAt("human").Item(k), s, t, r.When.Tool)
-		}
+		l.where[i].human.Check(t.Tools, asks)
 		before := len(l.found.List)
 		for k, e := range t.Expect {
 			checkNames(l.where[i].expect[k], t, e)
@@ -95,18 +95,6 @@ func (l *loader) crossCheck(s *goldens.Suite) {
 		if len(l.found.List) == before && !l.proved {
 			l.prove(s, witness.Prover{Task: t, Tools: all, Trees: trees}, l.where[i])
 		}
-	}
-}
-
-// checkRule reports a rule of the scripted human for calls that nobody asks about.
-func checkRule(at yamlfile.Place, s *goldens.Suite, t goldens.Task, name string) {
-	kind := person.KindOf(name)
-	switch {
-	case name == "" || kind == person.PlanReview || kind == person.Question: // a strategy's own
-	case !slices.Contains(t.Tools, name):
-		at.Failf("this rule can never match: the task offers no tool %q%s; it offers: %s", name, yamlfile.Suggest(name, t.Tools), yamlfile.Listed(t.Tools))
-	case s.Approval(name) != goldens.ApproveAsk:
-		at.Failf("this rule can never match: calls of %s are not asked about; write approve: ask at the tool, or remove the rule", name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
@@ -81,6 +82,7 @@ type loader struct {
 	worlds  map[string]*namedWorld
 	// worldNames keeps the order of the file, for messages.
 	worldNames []string
+	rules      []human.Rules // of worlds
 	// taken maps a task's folded id to where it was first defined.
 	taken map[string]string
 	// where remembers the places the cross checks want to point at, by task index.
@@ -92,6 +94,7 @@ type taskPlaces struct {
 	task   yamlfile.Place
 	object yamlfile.Object
 	expect []yamlfile.Object
+	human  human.Rules
 }
 
 // offer is the suite's tools by name, with the places they are defined.

@@ -47,9 +47,9 @@ func TestLoadServer(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Lint(), "a tool of a server needs no world")
 	require.Equal(t, []tool.Spec{
-		{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)},
-		{Name: "write", Description: "Writer", Schema: json.RawMessage(`{"type":"object"}`)},
-		{Name: "other", Description: "other", Schema: json.RawMessage(`{"type":"object"}`), Hint: "Read first.", Repeatable: true, Uncacheable: true},
+		{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`), Group: "mcp"},
+		{Name: "write", Description: "Writer", Schema: json.RawMessage(`{"type":"object"}`), Group: "mcp"},
+		{Name: "other", Description: "other", Schema: json.RawMessage(`{"type":"object"}`), Hint: "Read first.", Repeatable: true, Uncacheable: true, Group: "mcp"},
 	}, compactSchemas(t, s.Tools))
 	require.Equal(t, map[string]goldens.Approval{"write": goldens.ApproveNever}, s.Approvals)
 	server := s.MCP["read"]

@@ -39,7 +39,8 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	}
 	yamlfile.Read(o, "constraints", &t.Constraints, yamlfile.Place.Text)
 	l.readGiven(o, &t)
-	t.World = l.taskWorld(o)
+	var people []human.Rule
+	t.World, people = l.taskWorld(o)
 	if p, ok := o.Get("tools"); ok {
 		t.Tools = l.toolNames(p)
 	} else {
@@ -51,17 +52,31 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	if p, ok := o.Get("budgets"); ok {
 		t.Budgets = budgets(p, t.Budgets)
 	}
+	places.human = readPeople(o, &t, people)
+	readScript(o, &t)
+	if p, ok := o.Need("expect"); ok {
+		also, _ := o.Get("also_accept")
+		t.Expect, places.expect = goldens.ReadExpects(p, also)
+	}
+	return t, places
+}
+
+// readPeople reads what people say: rules of the task's own come before those of its world.
+func readPeople(o yamlfile.Object, t *goldens.Task, people []human.Rule) (own human.Rules) {
 	yamlfile.Read(o, "replies", &t.Replies, yamlfile.Place.Texts)
 	if p, ok := o.Get("approvals"); ok {
 		for _, item := range p.Items() {
 			t.Approvals = append(t.Approvals, item.Choice("approve", "deny") == "approve")
 		}
 	}
+	counted := o.Has("replies") || o.Has("approvals")
 	if p, ok := o.Get("human"); ok {
-		t.Human = human.ReadRules(p)
-		if o.Has("replies") || o.Has("approvals") {
+		if own = human.ReadRules(p); counted {
 			p.Failf("human answers in place of replies and approvals; remove those")
 		}
+	}
+	if !counted {
+		t.Human = append(own.List, people...)
 	}
 	if p, ok := o.Get("messages"); ok {
 		t.Messages = human.ReadMessages(p)
@@ -69,12 +84,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 			t.Requires = append(t.Requires, strategy.CanThread)
 		}
 	}
-	readScript(o, &t)
-	if p, ok := o.Need("expect"); ok {
-		also, _ := o.Get("also_accept")
-		t.Expect, places.expect = goldens.ReadExpects(p, also)
-	}
-	return t, places
+	return own
 }
 
 // readWords reads what describes a task to people.

@@ -37,7 +37,7 @@ func TestLoadTaskProblems(t *testing.T) {
 		}},
 		{"world name", "{id: A, request: Hi, world: mai, expect: {status: answered}}", []string{`20: tasks[0].world: "mai" is not known (did you mean may?); allowed: may`}},
 		{"field of the state", "{id: A, request: Hi, world: {kind: counts, counts: {}}, expect: {status: answered}}", []string{
-			"20: tasks[0].world.counts: unknown field; allowed: from, kind, now, zone, state, process, env, clock_step, latency",
+			"20: tasks[0].world.counts: unknown field; allowed: from, kind, now, zone, state, process, env, clock_step, latency, human",
 		}},
 		{"words", "{id: A, title: '', tier: 1, tags: x, probes: [''], request: Hi, constraints: [], replies: [1], expect: {status: answered}}", []string{
 			"20: tasks[0].title: must not be blank",

@@ -2,16 +2,18 @@ package load
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata"
 
+	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/process"
 )
 
-var worldFields = []string{"from", "kind", "now", "zone", "state", "process", "env", "clock_step", "latency"}
+var worldFields = []string{"from", "kind", "now", "zone", "state", "process", "env", "clock_step", "latency", "human"}
 
 // suiteWorld is a world as a suite describes it.
 type suiteWorld struct {
@@ -20,6 +22,7 @@ type suiteWorld struct {
 	state   any
 	stateAt []yamlfile.Place
 	process *process.Kind // the command that implements it; nil if none does
+	human   []human.Rule  // for tasks that have no rule for a request
 	// valid reports that reading it found no problem, so that using it may.
 	valid bool
 }
@@ -87,6 +90,10 @@ func (l *loader) world(p yamlfile.Place) suiteWorld {
 	if p, ok := o.Get("latency"); ok {
 		w.Latency = l.latency(p, w.Latency)
 	}
+	if p, ok := o.Get("human"); ok {
+		own := human.ReadRules(p)
+		w.human, l.rules = slices.Concat(own.List, w.human), append(l.rules, own)
+	}
 	l.readKind(o, &w)
 	w.valid = w.valid && len(l.found.List) == before
 	return w
@@ -134,10 +141,8 @@ func zone(p yamlfile.Place) *time.Location {
 
 // latency reads durations by tool over base.
 func (l *loader) latency(p yamlfile.Place, base map[string]time.Duration) map[string]time.Duration {
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]time.Duration{}
-	}
+	out := map[string]time.Duration{}
+	maps.Copy(out, base)
 	for _, e := range p.Entries() {
 		if _, ok := l.tools.places[e.Key]; !ok {
 			e.KeyAt.Failf("the suite has no tool %q%s; it has: %s", e.Key, yamlfile.Suggest(e.Key, l.tools.names()), yamlfile.Listed(l.tools.names()))
@@ -149,10 +154,8 @@ func (l *loader) latency(p yamlfile.Place, base map[string]time.Duration) map[st
 
 // environment reads variables over those of the world it starts from.
 func environment(p yamlfile.Place, base map[string]string) map[string]string {
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]string{}
-	}
+	out := map[string]string{}
+	maps.Copy(out, base)
 	for _, e := range p.Entries() {
 		out[e.Key] = e.Value.Filled()
 	}
@@ -160,8 +163,8 @@ func environment(p yamlfile.Place, base map[string]string) map[string]string {
 }
 
 // taskWorld reads a task's world: a name, a mapping, or the suite's default. A world
-// without a clock has the fixed one.
-func (l *loader) taskWorld(o yamlfile.Object) world.Spec {
+// without a clock has the fixed one. The rules are those of its people.
+func (l *loader) taskWorld(o yamlfile.Object) (world.Spec, []human.Rule) {
 	p, given := o.Get("world")
 	w := suiteWorld{valid: true}
 	switch {
@@ -181,5 +184,5 @@ func (l *loader) taskWorld(o yamlfile.Object) world.Spec {
 		w.Now = world.DefaultNow
 	}
 	w.Now = w.Now.In(w.Zone)
-	return w.Spec
+	return w.Spec, w.human
 }

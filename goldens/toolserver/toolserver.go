@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/agent/orchestrator/role"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/settings"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
@@ -172,7 +173,7 @@ func (s Server) Offers(p yamlfile.Place) (out []Offer) {
 		m.place.CheckName(yamlfile.ToolName, m.Name)
 		out = append(out, Offer{Place: m.place, Approve: m.approval(t), Spec: tool.Spec{
 			Name: m.Name, Description: cmp.Or(t.Description, t.Title, m.Name), Schema: t.InputSchema,
-			Hint: m.Hint, Repeatable: m.Repeatable, Uncacheable: m.Uncacheable,
+			Hint: m.Hint, Repeatable: m.Repeatable, Uncacheable: m.Uncacheable, Group: role.MCP,
 		}})
 	}
 	return out

@@ -28,15 +28,11 @@ type modelCall struct {
 
 func prepare(e *driver, c agent.CallModel) *modelCall {
 	asked := askedCandidate(e)
-	switch c.Whom {
-	case "":
-		c.Call.Model = asked.Model
-	case turn.RoleRescue:
-		c.Call.Model = asked.Rescue
-	case turn.RoleFallback:
-		c.Call.Model = asked.Fallback
-	case turn.RolePlanner:
-		c.Call.Model = cmp.Or(asked.Plan.ReasoningModel, asked.Model)
+	models := map[string]string{
+		"": asked.Model, turn.RoleRescue: asked.Rescue, turn.RoleFallback: asked.Fallback, turn.RolePlanner: cmp.Or(asked.Plan.ReasoningModel, asked.Model),
+	}
+	if model, known := models[c.Whom]; known {
+		c.Call.Model = model
 	}
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)
