@@ -192,12 +192,12 @@ func (o *orchestration) look(m *orchestratorMachine) {
 // observe checks a model call when it is made.
 func (o *orchestration) observe(c CallModel) {
 	if c.Agent == "" {
-		var told strings.Builder // since the last reply
+		var shown strings.Builder // since the last reply
 		for i := len(c.Call.Messages) - 1; i >= 0 && c.Call.Messages[i].Role != providers.RoleAssistant; i-- {
-			told.WriteString(c.Call.Messages[i].Text)
+			shown.WriteString(c.Call.Messages[i].Text)
 		}
-		require.NotRegexp(o.t, `SUM UP(?s:.)*\bt\d+ failed:`, told.String(), "a failure asks for another plan")
-		require.LessOrEqual(o.t, strings.Count(told.String(), "CHECKPOINT t"), 1)
+		require.NotRegexp(o.t, `SUM UP(?s:.)*\bt\d+ failed:`, shown.String(), "a failure asks for another plan")
+		require.LessOrEqual(o.t, strings.Count(shown.String(), "CHECKPOINT t"), 1)
 		for _, call := range o.calls("cancel-background-task") {
 			if call.Given != nil && strings.Contains(string(call.Given.Value), `"found":true`) {
 				_, id, _ := strings.Cut(string(call.Call.Args), `"taskId":"`)

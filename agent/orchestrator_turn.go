@@ -224,7 +224,5 @@ func orchestratorSample(p Params) string {
 		final, _ = newFinalAnswer([]byte(`{"type":"object"}`), 0) // which is a schema
 	}
 	shown := Params{System: "s", Constraints: "c", Tools: p.Tools, Request: "r"}
-	var w strings.Builder
-	w.WriteString(orchestratorSystem(shown, final) + orchestrator.Sample(p.Tools))
-	return w.String() + loopSample(conversationSpec{asks: true, givesUp: true, final: final})
+	return orchestratorSystem(shown, final) + orchestrator.Sample(p.Tools) + loopSample(conversationSpec{asks: true, givesUp: true, final: final})
 }

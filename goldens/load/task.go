@@ -3,10 +3,12 @@ package load
 import (
 	"slices"
 
+	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/judge"
 )
 
@@ -46,12 +48,8 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	} else {
 		t.Tools = judge.Offered(t.World, t.Tools)
 	}
-	if p, ok := o.Get("faults"); ok {
-		t.World.Faults = faults(p, t.Tools)
-	}
-	if p, ok := o.Get("budgets"); ok {
-		t.Budgets = budgets(p, t.Budgets)
-	}
+	yamlfile.Read(o, "faults", &t.World.Faults, func(p yamlfile.Place) []world.Fault { return faults(p, t.Tools) })
+	yamlfile.Read(o, "budgets", &t.Budgets, func(p yamlfile.Place) guard.Budgets { return budgets(p, t.Budgets) })
 	places.human = readPeople(o, &t, people)
 	readScript(o, &t)
 	if p, ok := o.Need("expect"); ok {
@@ -108,13 +106,10 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 
 // readScript reads the fields that only a scripted task has.
 func readScript(o yamlfile.Object, t *goldens.Task) {
-	if p, ok := o.Get("agent"); ok {
-		t.Agent = p.Choice(strategy.Contract, strategy.Tools, strategy.Plan, strategy.Orchestrator)
-	}
-	p, ok := o.Get("script")
-	if ok {
-		t.Script = script(p, t.Agent)
-	}
+	yamlfile.Read(o, "agent", &t.Agent, func(p yamlfile.Place) string {
+		return p.Choice(strategy.Contract, strategy.Tools, strategy.Plan, strategy.Orchestrator)
+	})
+	yamlfile.Read(o, "script", &t.Script, func(p yamlfile.Place) []goldens.Emit { return script(p, t.Agent) })
 	if p, ok := o.Get("fails"); ok {
 		if t.Fails = p.Words(); len(t.Fails) == 0 {
 			p.Failf("must name at least one check")
