@@ -19,8 +19,8 @@ type CallModel struct {
 	ID, Parent int
 	Role, Kind string
 	// Whom says which of the candidate's models is asked: empty is its own, RoleRescue
-	// the stronger one, RoleFallback the second one, RolePlanner the one that makes
-	// plans, which is its own by default.
+	// the stronger one, RoleFallback the second one. Of Role RolePlanner, its own is the
+	// one that makes plans, if it has one.
 	Whom string
 	// Agent is the conversation that asks, ParentAgent the one that started it; both are
 	// empty for the main one, ParentAgent also for those that the main one started.

@@ -116,7 +116,7 @@ func TestFallbackOfOneStep(t *testing.T) {
 		require.Contains(t, []string{turn.RolePlanner, turn.RoleStep}, c.Role)
 		asked = append(asked, c.Step+":"+c.Whom)
 	}
-	require.Equal(t, []string{":planner", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)
+	require.Equal(t, []string{":", "a:", "b:", "a:fallback", "a:", "aggregate:"}, asked)
 }
 
 // Parallel steps share the budget of tool calls in the order of their requests, and each further

@@ -35,7 +35,7 @@ func (m *planMachine) askPlanner() {
 	offer := plan.Offer(m.known.Tools)
 	temperature := m.Temperature
 	c := m.Model(CallModel{
-		Parent: m.planner, Role: turn.RolePlanner, Kind: turn.KindPlan, Whom: cmp.Or(m.whom, turn.RolePlanner),
+		Parent: m.planner, Role: turn.RolePlanner, Kind: turn.KindPlan, Whom: m.whom,
 		Call: providers.Call{
 			System: plannerSystem(m.Params), Messages: append([]providers.Message(nil), m.messages...),
 			Tools:     []providers.Tool{{Name: offer.Name, Description: offer.Description, Schema: offer.Schema}},

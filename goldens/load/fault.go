@@ -51,9 +51,7 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 	if f.Kind != "" {
 		faultShape(o, f.Kind)
 	}
-	if p, ok := o.Get("status"); ok {
-		f.Status = int(p.Integer(100, 599))
-	}
+	yamlfile.Read(o, "status", &f.Status, func(p yamlfile.Place) int { return int(p.Integer(100, 599)) })
 	yamlfile.Read(o, "code", &f.Code, yamlfile.Place.Filled)
 	yamlfile.Read(o, "message", &f.Message, yamlfile.Place.Filled)
 	yamlfile.Read(o, "after", &f.After, yamlfile.Place.Duration)
@@ -64,9 +62,7 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 			f.Fields, _ = yamlfile.DecodeJSON(p.JSON()).(map[string]any)
 		}
 	}
-	if p, ok := o.Get("value"); ok {
-		f.Value = yamlfile.DecodeJSON(p.JSON())
-	}
+	yamlfile.Read(o, "value", &f.Value, func(p yamlfile.Place) any { return yamlfile.DecodeJSON(p.JSON()) })
 	return f
 }
 

@@ -35,9 +35,7 @@ func (l *loader) readGiven(o yamlfile.Object, t *goldens.Task) {
 			checkEach(p, *t)
 		}
 	}
-	if p, ok := o.Get("images"); ok {
-		t.Images = l.images(p)
-	}
+	yamlfile.Read(o, "images", &t.Images, l.images)
 	if p, ok := o.Get("answer_schema"); ok {
 		before := len(l.found.List)
 		t.AnswerSchema = p.JSON()

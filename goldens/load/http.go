@@ -69,9 +69,7 @@ func readFixed(s *goldens.Suite, o yamlfile.Object, name string) {
 func httpTool(p yamlfile.Place, spec tool.Spec) world.HTTPTool {
 	o := p.Object(httpFields)
 	h := world.HTTPTool{Method: http.MethodGet, Timeout: defaultTimeout, MaxBytes: defaultMaxBytes}
-	if p, ok := o.Get("method"); ok {
-		h.Method = p.Choice(httpMethods...)
-	}
+	yamlfile.Read(o, "method", &h.Method, func(p yamlfile.Place) string { return p.Choice(httpMethods...) })
 	if p, ok := o.Need("url"); ok {
 		setAddress(p, &h, spec)
 	}
@@ -83,9 +81,7 @@ func httpTool(p yamlfile.Place, spec tool.Spec) world.HTTPTool {
 		}
 	}
 	yamlfile.Read(o, "timeout", &h.Timeout, yamlfile.Place.Duration)
-	if p, ok := o.Get("max_bytes"); ok {
-		h.MaxBytes = p.Integer(1, mostBytes)
-	}
+	yamlfile.Read(o, "max_bytes", &h.MaxBytes, func(p yamlfile.Place) int64 { return p.Integer(1, mostBytes) })
 	return h
 }
 

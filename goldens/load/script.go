@@ -55,9 +55,7 @@ func emit(o yamlfile.Object, forms []string) goldens.Emit {
 	yamlfile.Read(o, "rescue", &e.Rescue, yamlfile.Place.Flag)
 	yamlfile.Read(o, "reflect", &e.Reflect, yamlfile.Place.Flag)
 	yamlfile.Read(o, "cut", &e.Cut, yamlfile.Place.Flag)
-	if p, ok := o.Get("tokens"); ok {
-		e.Tokens = new(p.Integer(0, maxTokensTotal))
-	}
+	yamlfile.Read(o, "tokens", &e.Tokens, func(p yamlfile.Place) *int64 { return new(p.Integer(0, maxTokensTotal)) })
 	if p, ok := o.Get("cost_usd"); ok {
 		e.CostNanoUSD = new(int64(math.Round(p.Number(maxCostUSD) * NanoUSD)))
 	}

@@ -194,14 +194,10 @@ func (l *loader) readDefaults(suite yamlfile.Object) {
 			l.defaults.world = name
 		}
 	}
-	if p, ok := o.Get("tools"); ok {
-		l.defaults.tools = l.toolNames(p)
-	}
+	yamlfile.Read(o, "tools", &l.defaults.tools, l.toolNames)
 	yamlfile.Read(o, "tier", &l.defaults.tier, yamlfile.Place.Filled)
 	yamlfile.Read(o, "constraints", &l.defaults.constraints, yamlfile.Place.Text)
-	if p, ok := o.Get("budgets"); ok {
-		l.defaults.budgets = budgets(p, guard.Budgets{})
-	}
+	yamlfile.Read(o, "budgets", &l.defaults.budgets, func(p yamlfile.Place) guard.Budgets { return budgets(p, guard.Budgets{}) })
 }
 
 // toolNames reads a list of names of the suite's tools.
@@ -228,9 +224,7 @@ const (
 // budgets reads caps; one that is absent keeps its value in b.
 func budgets(p yamlfile.Place, b guard.Budgets) guard.Budgets {
 	o := p.Object(budgetFields)
-	if p, ok := o.Get("max_steps"); ok {
-		b.MaxSteps = int(p.Integer(0, 1_000))
-	}
+	yamlfile.Read(o, "max_steps", &b.MaxSteps, func(p yamlfile.Place) int { return int(p.Integer(0, 1_000)) })
 	if p, ok := o.Get("max_tool_calls"); ok {
 		b.MaxToolCalls = int(p.Integer(0, 10_000))
 	}

@@ -81,15 +81,11 @@ func (l *loader) world(p yamlfile.Place) suiteWorld {
 	before := len(l.found.List)
 	o := p.Object(worldFields)
 	w := suiteWorld{valid: true}
-	if p, ok := o.Get("from"); ok {
-		w = l.named(p)
-	}
+	yamlfile.Read(o, "from", &w, l.named)
 	readClock(o, &w.Spec)
 	yamlfile.Read(o, "env", &w.Env, func(p yamlfile.Place) map[string]string { return environment(p, w.Env) })
 	yamlfile.Read(o, "clock_step", &w.ClockStep, yamlfile.Place.Duration)
-	if p, ok := o.Get("latency"); ok {
-		w.Latency = l.latency(p, w.Latency)
-	}
+	yamlfile.Read(o, "latency", &w.Latency, func(p yamlfile.Place) map[string]time.Duration { return l.latency(p, w.Latency) })
 	if p, ok := o.Get("human"); ok {
 		own := human.ReadRules(p)
 		w.human, l.rules = slices.Concat(own.List, w.human), append(l.rules, own)

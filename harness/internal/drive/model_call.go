@@ -28,8 +28,9 @@ type modelCall struct {
 
 func prepare(e *driver, c agent.CallModel) *modelCall {
 	asked := askedCandidate(e)
-	models := map[string]string{
-		"": asked.Model, turn.RoleRescue: asked.Rescue, turn.RoleFallback: asked.Fallback, turn.RolePlanner: cmp.Or(asked.Plan.ReasoningModel, asked.Model),
+	models := map[string]string{"": asked.Model, turn.RoleRescue: asked.Rescue, turn.RoleFallback: asked.Fallback}
+	if c.Role == turn.RolePlanner {
+		models[""] = cmp.Or(asked.Plan.ReasoningModel, asked.Model)
 	}
 	if model, known := models[c.Whom]; known {
 		c.Call.Model = model
