@@ -54,13 +54,15 @@ var arrows = map[string][]string{
 	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
-	"goldens/draft":              {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":               {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/human", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
-	"goldens/playbook":           {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
-	"goldens/playbook/mistake":   {"goldens/playbook"},
-	"goldens/world":              {"agent/tool", "goldens/internal/state", "internal/clip"},
-	"goldens/world/judge":        {"goldens/internal/state", "goldens/world"},
-	"goldens/world/process":      {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp"},
+	"goldens/draft":            {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
+	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/human", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
+	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
+	"goldens/playbook/mistake": {"goldens/playbook"},
+	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
+	"goldens/world/judge":      {"goldens/internal/state", "goldens/world"},
+	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp"},
+	// Rows of CSV and JSON Lines files, filled into YAML.
+	"goldens/internal/dataset":   {"internal/clip"},
 	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/human", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "goldens/world/judge"},
 	"goldens/internal/suitetest": {"goldens/counts", "goldens/research", "goldens/world"},
 	"goldens/internal/answer":    {"agent/tool", "goldens/internal/decimal"},

@@ -250,13 +250,18 @@ func (l *loader) readTasks(s *goldens.Suite, suite yamlfile.Object) {
 	if !ok {
 		return
 	}
-	items := list.Items()
+	items := []yamlfile.Place{list}
+	if !list.IsMapping() { // one dataset
+		items = list.Items()
+	}
 	if len(items) == 0 && list.Kind() == "a list" {
 		list.Failf("must name at least one task file, such as tasks/*.yaml, or hold a task")
 	}
 	read := map[string]bool{}
 	for _, item := range items {
-		if pattern, tag, ok := item.Scalar(); !ok || tag != "!!str" {
+		if fromDataset(item) {
+			l.readDataset(s, item)
+		} else if pattern, tag, ok := item.Scalar(); !ok || tag != "!!str" {
 			l.addTask(s, item, nil)
 		} else {
 			for _, name := range l.taskFiles(item, pattern) {
