@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -247,44 +245,6 @@ func TestForeignAgentVolatile(t *testing.T) {
 	e = again()
 	require.Equal(t, "replay_miss", e.ErrorKind)
 	require.NotContains(t, e.ErrorText, "add to the candidate")
-}
-
-// TestForeignAgentKeys: no credential is in what the agent gets, or on disk.
-func TestForeignAgentKeys(t *testing.T) {
-	const key, tool = "sk-planted0123456789abcdefghijkl", "planted-tool-key-0123456789abcdef"
-	var env, token atomic.Value
-	o := foreignOptions(t, foreignService(t, func(ctx context.Context, s foreignStart) (string, error) {
-		token.Store(s.Key)
-		return simpleForeign(ctx, s)
-	}), "G01", "G05")
-	o.Key = func(goldens.Candidate) (string, error) { return key, nil }
-	env.Store("")
-	inner := o.Transport
-	o.Transport = func(p string) http.RoundTripper {
-		next := inner(p)
-		return roundTrip(func(req *http.Request) (*http.Response, error) {
-			env.Store(req.Header.Get("Authorization"))
-			return next.RoundTrip(req)
-		})
-	}
-	o.LookupEnv = func(name string) (string, bool) { return map[string]string{"TOOL": tool}[name], name == "TOOL" }
-	_, err := harness.Run(context.Background(), o)
-	require.NoError(t, err)
-	require.Equal(t, "Bearer "+key, env.Load(), "the provider gets its key")
-	got, _ := token.Load().(string)
-	require.Len(t, got, 32)
-	for _, dir := range []string{o.CassetteDir, o.Runs} {
-		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			for _, secret := range []string{key, tool, got} {
-				require.NotContains(t, string(text), secret, path)
-			}
-			return err
-		}))
-	}
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)

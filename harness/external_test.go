@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,11 +21,17 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// foreignChild makes this test binary a trivial agent, which asks its model once.
+// foreignChild makes this test binary a trivial agent, which asks its model once, after the
+// address that the variable has if that is one.
 const foreignChild = "CUPEL_TEST_FOREIGN_CHILD"
 
 // actAsForeignChild is that agent.
 func actAsForeignChild() {
+	if other := os.Getenv(foreignChild); strings.HasPrefix(other, "https:") {
+		if resp, err := http.Get(other); err == nil { //nolint:noctx // a program of its own
+			_ = resp.Body.Close()
+		}
+	}
 	s := foreignStart{Base: os.Getenv("OPENAI_BASE_URL")[:len(os.Getenv("OPENAI_BASE_URL"))-len("/v1")], Key: os.Getenv("OPENAI_API_KEY")}
 	m, _, err := foreignChat(context.Background(), s, map[string]any{"model": "any", "messages": []chatMessage{{Role: "user", Content: "hello"}}})
 	if err != nil {

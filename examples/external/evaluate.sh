@@ -112,7 +112,11 @@ for agent in $(echo "tools,$agents" | tr , ' '); do
 done
 code=0
 "$cupel" gate latest-any --candidate stdlib-weak || code=$?
-[ $code = 10 ] || fail "sim-weak was not rejected"
+if [ $code = 11 ] && [ -n "${TASKS:-}" ]; then
+  say "the tasks of TASKS are too few to reject sim-weak"
+elif [ $code != 10 ]; then
+  fail "sim-weak was not rejected"
+fi
 
 few=G01,G02,G16,G19,G28,G30,G39,G46,C26,C41,C51,C54
 if [ -n "${UPDATE:-}" ]; then

@@ -187,6 +187,20 @@ func TestProblemsAreBounded(t *testing.T) {
 	require.ErrorContains(t, err, "more problems are not listed")
 }
 
+// Large input is refused with the figure: a span, and what all files have, also compressed.
+func TestLargeInput(t *testing.T) {
+	span := strings.Replace(doc(one(2, 0, "long")), "long", strings.Repeat("x", maxSpan), 1)
+	require.ErrorContains(t, decoder{newCollector(false)}.stream(strings.NewReader(span)), "value 1, resourceSpans[0], spans[0] has 33554")
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, err := z.Write(bytes.Repeat([]byte("\n"), 8<<20))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	c := newCollector(false)
+	c.maxBytes = 4 << 20
+	require.ErrorContains(t, decoder{c}.stream(&bomb), "more than 4194304 bytes in all; import them in parts")
+}
+
 // What real agents emit: the figures are those of the requests that a recording proxy saw.
 func TestRealFiles(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "shared", "external", "otlp")
