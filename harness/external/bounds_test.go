@@ -25,13 +25,14 @@ func TestUpdates(t *testing.T) {
 	limited := Call{Model: &ModelCall{Limited: true}}
 	got := Record{Calls: []Call{limited, {Model: &ModelCall{}}, limited}, End: End{
 		Failure: "the command ended with exit status 3", Stderr: strings.Repeat("é", maxSaid) + "boom",
-		Leftover: "a process", Hosts: []string{"a.example", "b.example"},
+		Leftover: "a process", Hosts: []string{"a.example", "b.example"}, Late: 3,
 	}}.updates()
-	require.Len(t, got, 4)
+	require.Len(t, got, 5)
 	require.Equal(t, "the command ended with exit status 3", got[0].Status)
 	require.Regexp(t, "^…é+boom$", got[0].Content)
 	require.Equal(t, []agent.Update{
 		{Phase: "agent", Status: "a process"}, {Phase: "agent", Status: "tried to reach other hosts: a.example, b.example"},
+		{Phase: "agent", Status: "requests after its end, which got status 410: 3"},
 		{Phase: "agent", Status: "2 of its requests lacked an output limit and got one"},
 	}, got[1:])
 	require.Equal(t, []agent.Update{{Phase: "agent", Status: "wrote to standard error", Content: "x"}}, Record{End: End{Stderr: "x"}}.updates())

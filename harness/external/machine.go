@@ -309,6 +309,9 @@ func (r Record) updates() (out []agent.Update) {
 	if len(e.Hosts) > 0 {
 		say("tried to reach other hosts: " + strings.Join(e.Hosts, ", "))
 	}
+	if e.Late > 0 {
+		say(fmt.Sprintf("requests after its end, which got status 410: %d", e.Late))
+	}
 	for _, text := range e.traced() {
 		say(text)
 	}
