@@ -117,6 +117,9 @@ func TestStandardErrorIsBounded(t *testing.T) {
 	require.Equal(t, "a", end.Answer)
 }
 
+// soon is long before the minute ends that agents of these tests sleep, also on a busy machine.
+const soon = 20 * time.Second
+
 // TestCommandIsStopped checks that a command that never ends is killed when its time is
 // up, and that a child that left its process group is killed when the command ends.
 func TestCommandIsStopped(t *testing.T) {
@@ -125,13 +128,13 @@ func TestCommandIsStopped(t *testing.T) {
 	begin := time.Now()
 	_, err := commandOf(t, "hang").Run(ctx, start())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(begin), 3*time.Second)
+	require.Less(t, time.Since(begin), soon)
 	require.NoDirExists(t, start().Folder)
 
 	begin = time.Now()
 	end, err := commandOf(t, "leave").Run(t.Context(), start())
 	require.NoError(t, err)
-	require.Less(t, time.Since(begin), 4*time.Second)
+	require.Less(t, time.Since(begin), soon)
 	require.Equal(t, "42", end.Answer)
 	if runtime.GOOS == "linux" {
 		require.Regexp(t, `^process \d+ \(launch.test\) had left its group and was killed after its end$`, end.Leftover)
