@@ -16,7 +16,7 @@ const rounds = 20
 
 // few is how many numbers are looked at one by one, because that is quicker than a list of all
 // processes.
-const few = 256
+const few = 32
 
 // killMarked kills the processes whose environment has the mark, and says which they were.
 // Those that a command started have higher numbers than it, so only these are looked at:
