@@ -32,6 +32,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/imports"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -53,6 +54,8 @@ type App struct {
 	// they send through the client of their options is recorded and replayed. A
 	// candidate names the variable of its credential in key_env.
 	Providers map[string]providers.Factory
+	// Importers are formats of files for the verb import, by the name that it takes.
+	Importers map[string]imports.Format
 }
 
 // Main runs the command line of the process and ends it with the exit code. Call it

@@ -54,7 +54,7 @@ Details: docs/runs.md.`,
 
 // newImport is the verb import: runs of what other programs recorded.
 func newImport(p *process) *cobra.Command {
-	cmd := imports.Command(p.importHost)
+	cmd := imports.Command(p.importHost, p.app.Importers)
 	for _, sub := range cmd.Commands() {
 		runsFlags(sub)
 	}

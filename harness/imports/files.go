@@ -22,7 +22,7 @@ type File struct {
 }
 
 // maxFiles bounds the files of an import.
-const maxFiles = 10_000
+const maxFiles = 100_000
 
 // Files finds the files of paths: files as they are, and of folders, at any depth, those with one
 // of the suffixes, in the order of their names. Content that is there twice is taken once.

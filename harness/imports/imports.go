@@ -1,6 +1,7 @@
-// Package imports makes run folders of episodes that other programs recorded, such as traces. A
-// Format reads files of one kind and returns their episodes; Write makes the folder: ledger,
-// manifest and texts. Nothing of an imported episode is scored until Rescore applies a suite's checks.
+// Package imports makes run folders of episodes that other programs recorded: traces, or the results
+// of other harnesses. A Format reads files of one kind and hands over their episodes one by one; Write
+// makes the folder: ledger, manifest and texts. An episode has the verdict that its source gave, or
+// none until Rescore applies a suite's checks.
 package imports
 
 import (
@@ -15,18 +16,21 @@ type Options struct {
 	ByTrace bool
 	// KeepGoing leaves out what is wrong and reports it, in place of failing.
 	KeepGoing bool
+	// Map is the path of a file that says where rows have what; empty if the format needs none.
+	Map string
 }
 
-// Format reads the files of one kind. An error joins one line per problem, with file and place.
+// Format reads the files of one kind.
 type Format interface {
 	// Suffixes are those of the files to take from a folder.
 	Suffixes() []string
-	Read(ctx context.Context, files []File, o Options) (Result, error)
+	// Read calls add with each episode, which it does not keep; an error of add ends it. Its own
+	// error joins one line per problem, with file and place.
+	Read(ctx context.Context, files []File, o Options, add func(*Episode) error) (Result, error)
 }
 
-// Result is what files contain.
+// Result is what files contain besides their episodes.
 type Result struct {
-	Episodes []Episode
 	// Version names the vocabularies that were understood.
 	Version string
 	// LeftOut counts what became no part of an episode, by name.
@@ -49,12 +53,39 @@ type Episode struct {
 	// Agent is the strategy that the source names; empty means an external agent.
 	Agent           string
 	Provider, Model string
+	// Variant tells candidates of one name apart, such as the name of a prompt; the model does if
+	// it is empty.
+	Variant         string
 	Request, Answer *string
 	// Failed is why the agent failed; empty if the source does not say that it did.
-	Failed     string
+	Failed string
+	// Verdict is that of the source; nil if it gave none.
+	Verdict *Verdict
+	// Crashed is why the episode broke down for a reason outside of the model, such as a server's
+	// error. Its Verdict, if there is one, counts only in a run as published.
+	Crashed string
+	// Cluster names what tasks have in common that are no independent evidence, such as one
+	// request with several attacks; empty means that the task stands alone.
+	Cluster string
+	// Clarifies are the messages to the user that were not the last one.
+	Clarifies  int
 	Start, End int64
-	Turns      []Turn
-	Calls      []Call
+	// Tokens and CostNanoUSD are the sums of an episode whose turns do not have them.
+	ledger.Tokens
+	CostNanoUSD *int64
+	Turns       []Turn
+	Calls       []Call
+}
+
+// Verdict is what a source says of an episode.
+type Verdict struct {
+	Solved bool
+	// Checks are what the verdict is made of.
+	Checks []ledger.Check
+	// Harm says whether the episode did harm, such as what an attacker wanted; nil if the source
+	// does not say. HarmReason names it.
+	Harm       *bool
+	HarmReason string
 }
 
 // Turn is one answer of a model.
@@ -90,9 +121,12 @@ type Call struct {
 
 // Said are the texts of a turn.
 type Said struct {
-	System   string     `json:"system,omitempty"`
+	System string `json:"system,omitempty"`
+	// Messages are the prompt; with More, they follow those of the turn before, its output and the
+	// results of its calls.
 	Messages []Message  `json:"messages,omitempty"`
-	Output   *string    `json:"output,omitempty"`
+	More     bool       `json:"more,omitempty"`
+	Output   *string    `json:"output,omitzero"`
 	Calls    []Proposal `json:"calls,omitempty"`
 }
 
@@ -103,6 +137,8 @@ type Message struct {
 	// Calls are the calls of an assistant's message. CallID is the call that a tool's answers.
 	Calls  []Proposal `json:"calls,omitempty"`
 	CallID string     `json:"call_id,omitempty"`
+	// Failed is why the tool of CallID failed; empty if it did not.
+	Failed string `json:"failed,omitempty"`
 }
 
 // Proposal is a tool call that a model asked for.

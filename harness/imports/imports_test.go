@@ -18,7 +18,7 @@ import (
 const key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
 // sample has an episode with texts, another trial of it, and one of which little is known.
-func sample() Result {
+func sample() (Result, []Episode) {
 	full := func(id string, start int64) Episode {
 		return Episode{
 			ID: id, Candidate: "my agent/1", Provider: "openai", Model: "m", Request: new("How many? " + key), Answer: new("Seven."), Start: start, End: start + 9,
@@ -30,21 +30,34 @@ func sample() Result {
 			Calls: []Call{{Turn: 1, Proposed: true, Name: "count", Start: start + 2, End: start + 4, Args: new(`{"a": 1}`), Result: new("7")}},
 		}
 	}
-	return Result{Version: "v", LeftOut: map[string]int{"span x": 2}, Episodes: []Episode{
+	return Result{Version: "v", LeftOut: map[string]int{"span x": 2}}, []Episode{
 		full("b", 2_000_000), full("a", 1_000_000),
 		{ID: "c", Model: "m2", Candidate: "my agent/1", Start: 5, End: 6, Failed: "out of memory", Turns: []Turn{{Start: 5, End: 6, Failed: "HTTP 500"}}, Calls: []Call{{Name: "f", Start: 5, End: 6, Failed: "no"}}},
-	}}
+	}
 }
 
-func write(t *testing.T) (dir string, m manifest.Manifest) {
+// reader hands over episodes.
+func reader(r Result, list ...Episode) func(func(*Episode) error) (Result, error) {
+	return func(add func(*Episode) error) (Result, error) {
+		for i := range list {
+			if err := add(&list[i]); err != nil {
+				return Result{}, err
+			}
+		}
+		return r, nil
+	}
+}
+
+func written(t *testing.T) (dir string, m manifest.Manifest) {
 	t.Helper()
-	dir, m, err := Write(Target{Runs: t.TempDir(), Format: "test", Files: []File{{Source: manifest.SourceFile{Name: "f", Bytes: 3, Digest: "d"}}}}, sample())
+	r, list := sample()
+	dir, m, _, err := Write(Target{Runs: t.TempDir(), Format: "test", Files: []File{{Source: manifest.SourceFile{Name: "f", Bytes: 3, Digest: "d"}}}}, reader(r, list...))
 	require.NoError(t, err)
 	return dir, m
 }
 
 func TestWrite(t *testing.T) {
-	dir, m := write(t)
+	dir, m := written(t)
 	require.Equal(t, manifest.Outcomes{NotScored: 3}, m.Outcomes)
 	require.Equal(t, 3, m.Outcomes.WithoutResult())
 	require.Equal(t, "imported", m.Mode)
@@ -83,14 +96,15 @@ func TestWrite(t *testing.T) {
 		require.NotContains(t, string(text), key)
 	}
 
-	again, m2, err := Write(Target{Runs: filepath.Dir(dir), Format: "test", Files: []File{{Source: manifest.SourceFile{Name: "f", Bytes: 3, Digest: "d"}}}}, sample())
+	r, list := sample()
+	again, m2, _, err := Write(Target{Runs: filepath.Dir(dir), Format: "test", Files: []File{{Source: manifest.SourceFile{Name: "f", Bytes: 3, Digest: "d"}}}}, reader(r, list...))
 	require.NoError(t, err)
 	require.Equal(t, dir, again, "the same source is the same run")
 	require.Equal(t, m, m2)
 }
 
 func TestTraces(t *testing.T) {
-	dir, m := write(t)
+	dir, m := written(t)
 	texts, err := OpenTexts(dir, m)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, texts.Close()) }()
@@ -118,7 +132,7 @@ func TestTraces(t *testing.T) {
 
 // Texts that were changed, cut or taken from another run are refused.
 func TestTextsAreSealed(t *testing.T) {
-	dir, m := write(t)
+	dir, m := written(t)
 	path := filepath.Join(dir, TextsFile)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -135,8 +149,8 @@ func TestTextsAreSealed(t *testing.T) {
 }
 
 func TestNothingToImport(t *testing.T) {
-	_, _, err := Write(Target{Runs: t.TempDir()}, Result{})
-	require.ErrorContains(t, err, "no model call")
+	_, _, _, err := Write(Target{Runs: t.TempDir()}, reader(Result{}))
+	require.ErrorContains(t, err, "no episode that cupel knows")
 }
 
 func TestFiles(t *testing.T) {

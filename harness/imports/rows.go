@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
@@ -23,11 +26,15 @@ const (
 	maxColumn = 200
 )
 
-// kindFailed is the error kind of a turn that has no answer.
-const kindFailed = "failed"
+const (
+	// kindFailed is the error kind of a turn that has no answer.
+	kindFailed = "failed"
+	// kindCrashed is that of an episode that broke down.
+	kindCrashed = "crashed"
+)
 
-// rowsOf returns the rows of an episode. Columns that judge a turn are false, because nothing
-// judged it; an episode that is not scored counts in no rate.
+// rowsOf returns the rows of an episode. Columns that judge a turn are false if the source gave no
+// verdict, because nothing judged it; an episode that is not scored counts in no rate.
 func rowsOf(m *manifest.Manifest, e *Episode) ledger.EpisodeRows {
 	key := ledger.Key{
 		RunID: m.RunID, Suite: m.Suite, TaskID: e.Task, Candidate: e.Candidate, Agent: cmp.Or(e.Agent, strategy.External), Provider: e.Provider, Model: e.Model, Trial: int32(e.Trial),
@@ -35,7 +42,7 @@ func rowsOf(m *manifest.Manifest, e *Episode) ledger.EpisodeRows {
 	key.EpisodeID = idOf(e.Start, m.RunID, e.Task, e.Candidate, strconv.Itoa(e.Trial))
 	rows := ledger.EpisodeRows{Episode: ledger.Episode{
 		Key: key, Status: manifest.StatusImported, Steps: int32(len(e.Turns)), ToolCalls: int32(len(e.Calls)),
-		TsStart: e.Start, ElapsedUs: e.End - e.Start,
+		Clarifies: int32(e.Clarifies), TsStart: e.Start, ElapsedUs: e.End - e.Start,
 	}}
 	row := &rows.Episode
 	if e.Answer != nil {
@@ -55,8 +62,54 @@ func rowsOf(m *manifest.Manifest, e *Episode) ledger.EpisodeRows {
 		rows.ToolCalls = append(rows.ToolCalls, c)
 	}
 	row.Tokens, row.CostNanoUSD = sum(rows.Turns)
+	if e.Tokens != (ledger.Tokens{}) {
+		row.Tokens = e.Tokens
+	}
+	if e.CostNanoUSD != nil {
+		row.CostNanoUSD = e.CostNanoUSD
+	}
 	count(&rows)
+	conclude(&rows, e, m.Imported.AsPublished)
 	return rows
+}
+
+// conclude fills in how an episode ended. One that broke down has no result, whatever its source
+// stored, except in a run as published.
+func conclude(rows *ledger.EpisodeRows, e *Episode, asPublished bool) {
+	row := &rows.Episode
+	if e.Verdict != nil {
+		for _, c := range e.Verdict.Checks {
+			row.Checks = append(row.Checks, ledger.Check{Name: clip.Bytes(c.Name, maxColumn), Passed: c.Passed, Detail: clip.Bytes(c.Detail, maxError)})
+		}
+	}
+	if e.Crashed != "" {
+		row.ErrorKind, row.ErrorText = kindCrashed, clip.Bytes(e.Crashed, maxError)
+	}
+	switch {
+	case e.Crashed != "" && (!asPublished || e.Verdict == nil):
+		row.Status, row.InfraError = ledger.StatusInfraError, true
+	case e.Verdict != nil:
+		row.Status, row.Solved, row.Harm, row.HarmReason = string(agent.Answered), e.Verdict.Solved, e.Verdict.Harm, clip.Bytes(e.Verdict.HarmReason, maxError)
+		if e.Failed != "" || e.Crashed != "" {
+			row.Status = ledger.StatusStopped
+		}
+		for i := range rows.Turns {
+			t := &rows.Turns[i]
+			well := wellFormed(&e.Turns[i].Said)
+			t.ValidJSON, t.Actionable, t.ContractValid = well, well, well
+		}
+	}
+}
+
+// wellFormed reports whether a turn has output that an agent can act on: a text, or calls whose
+// arguments are JSON objects.
+func wellFormed(s *Said) bool {
+	for _, c := range s.Calls {
+		if args := strings.TrimSpace(c.Args); args != "" && (args[0] != '{' || !jsontext.Value(args).IsValid()) {
+			return false
+		}
+	}
+	return s.Output != nil || len(s.Calls) > 0
 }
 
 func turnRow(key ledger.Key, t *Turn, n int32) ledger.Turn {

@@ -116,7 +116,7 @@ func outcome(rows *ledger.EpisodeRows, said texts, o goldens.Outcome, known []st
 // users counts what the user said, as the last prompt has it; 0 if there is none.
 func users(said texts) (n int) {
 	for _, t := range said.Turns {
-		if len(t.Messages) > 0 {
+		if len(t.Messages) > 0 && !t.More {
 			n = 0
 		}
 		for _, m := range t.Messages {

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	fast "github.com/go-json-experiment/json"
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -31,37 +34,40 @@ const unknown = "(unknown: not in the imported files)"
 type texts struct {
 	Run     string      `json:"run"`
 	Episode string      `json:"episode"`
-	Answer  *string     `json:"answer,omitempty"`
+	Answer  *string     `json:"answer,omitzero"`
 	Turns   []Said      `json:"turns"`
 	Calls   []callTexts `json:"calls"`
 }
 
 type callTexts struct {
-	Args   *string `json:"args,omitempty"`
-	Result *string `json:"result,omitempty"`
+	Args   *string `json:"args,omitzero"`
+	Result *string `json:"result,omitzero"`
 	Failed string  `json:"failed,omitempty"`
 }
 
-// writeTexts writes TextsFile and returns the SHA-256 of its lines.
-func writeTexts(dir, run string, list []Episode) (digest string, err error) {
+// writeTexts writes TextsFile and returns the SHA-256 of its lines. each calls line with the episodes
+// in ledger order.
+func writeTexts(dir string, each func(line func(*Episode) error) error, run string) (digest string, err error) {
 	h := sha256.New()
 	err = sealed.Write(filepath.Join(dir, TextsFile), func(w io.Writer) error {
-		enc := json.NewEncoder(io.MultiWriter(w, h))
-		enc.SetEscapeHTML(false)
-		for i := range list {
-			e := &list[i]
-			line := texts{Run: run, Episode: fmt.Sprintf("%s/%s/%d", e.Task, e.Candidate, e.Trial), Answer: e.Answer, Turns: []Said{}, Calls: []callTexts{}}
-			for _, t := range e.Turns {
-				line.Turns = append(line.Turns, t.Said)
+		var line []byte
+		return each(func(e *Episode) error {
+			t := texts{Run: run, Episode: fmt.Sprintf("%s/%s/%d", e.Task, e.Candidate, e.Trial), Answer: e.Answer, Turns: []Said{}, Calls: []callTexts{}}
+			for _, turn := range e.Turns {
+				t.Turns = append(t.Turns, turn.Said)
 			}
 			for _, c := range e.Calls {
-				line.Calls = append(line.Calls, callTexts{c.Args, c.Result, c.Failed})
+				t.Calls = append(t.Calls, callTexts{c.Args, c.Result, c.Failed})
 			}
-			if err := enc.Encode(line); err != nil {
+			text, err := fast.Marshal(t)
+			if err != nil {
 				return err
 			}
-		}
-		return nil
+			line = append(append(line[:0], text...), '\n')
+			h.Write(line)
+			_, err = w.Write(line)
+			return err
+		})
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
 }
@@ -115,9 +121,11 @@ func (t *Texts) Traces(rows ledger.EpisodeRows) ([]episode.Trace, error) {
 		return nil, err
 	}
 	out := callTraces(nil, rows, said.Calls, 0)
+	var before *providers.Call
 	for i := range rows.Turns {
 		row := &rows.Turns[i]
-		out = append(out, turnTrace(row, said.Turns[i]))
+		t := turnTrace(row, said.Turns[i], before)
+		out, before = append(out, t), t.Call
 		out = callTraces(out, rows, said.Calls, row.Turn)
 	}
 	return append(out, end(rows, said, out)), nil
@@ -140,10 +148,14 @@ func (t *Texts) of(rows ledger.EpisodeRows) (said texts, err error) {
 	return said, nil
 }
 
-func turnTrace(row *ledger.Turn, said Said) episode.Trace {
+// turnTrace returns what a turn was asked and said; before is the prompt of the one before.
+func turnTrace(row *ledger.Turn, said Said, before *providers.Call) episode.Trace {
 	call := providers.Call{Model: row.Model, System: said.System}
+	if said.More && before != nil {
+		call.System, call.Messages = before.System, slices.Clone(before.Messages)
+	}
 	for _, m := range said.Messages {
-		call.Messages = append(call.Messages, providers.Message{Role: m.Role, Text: m.Text, CallID: m.CallID, Calls: proposals(m.Calls)})
+		call.Messages = append(call.Messages, providers.Message{Role: m.Role, Text: m.Text, CallID: m.CallID, Failed: m.Failed != "", Calls: proposals(m.Calls)})
 	}
 	t := episode.Trace{Turn: row, Call: &call, Answer: &providers.Reply{Calls: proposals(said.Calls)}}
 	switch {

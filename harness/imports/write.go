@@ -33,97 +33,105 @@ type Target struct {
 	// Format and Files are the source; CodeVersion is that of this program.
 	Format, CodeVersion string
 	Files               []File
+	// AsPublished counts episodes that broke down by the verdict of the source, and leaves out the
+	// cases that not all comparable candidates have.
+	AsPublished bool
 	// Secrets are replaced in every text; nil finds the known forms of credentials.
 	Secrets *secrets.Finder
 }
 
-// Write makes a run folder of the episodes below t.Runs and returns it. The same source gives the
-// same folder and the same bytes.
-func Write(t Target, r Result) (dir string, m manifest.Manifest, err error) {
-	if len(r.Episodes) == 0 {
-		return "", m, errors.New("import: the files contain no model call or tool call that cupel knows; see docs/traces.md for what it reads")
+// leftUnshared is the name of what AsPublished leaves out.
+const leftUnshared = "episodes of cases that not all candidates have"
+
+// Write makes a run folder below t.Runs of the episodes that read hands over, and returns it. The
+// same source gives the same folder and the same bytes. Memory grows by some 50 bytes an episode and
+// by the names of tasks.
+func Write(t Target, read func(add func(*Episode) error) (Result, error)) (dir string, m manifest.Manifest, r Result, err error) {
+	if err := os.MkdirAll(t.Runs, 0o777); err != nil {
+		return "", m, r, err
 	}
-	redact(t.Secrets, &r.Episodes)
-	name(r.Episodes)
-	m = newManifest(t, r)
+	s, err := newSpool(t.Runs, t.Secrets)
+	if err != nil {
+		return "", m, r, err
+	}
+	defer s.close()
+	if r, err = read(s.add); err != nil {
+		return "", m, r, err
+	}
+	if len(s.index) == 0 {
+		return "", m, r, errors.New("import: the files contain no episode that cupel knows; see docs/import.md for what it reads")
+	}
+	if err := s.order(); err != nil {
+		return "", m, r, err
+	}
+	with := s.shared()
+	if t.AsPublished {
+		if n := s.restrict(with); n > 0 {
+			r.LeftOut = maps.Clone(r.LeftOut)
+			if r.LeftOut == nil {
+				r.LeftOut = map[string]int{}
+			}
+			r.LeftOut[leftUnshared] = n
+		}
+	}
+	m = newManifest(t, r, s)
+	if !t.AsPublished {
+		m.Imported.NotShared = counts(with.more)
+	}
 	dir = filepath.Join(t.Runs, m.RunID)
+	m, err = write(dir, m, s)
+	return dir, m, r, err
+}
+
+// write writes the run folder.
+func write(dir string, m manifest.Manifest, s *spool) (manifest.Manifest, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return dir, m, err
+		return m, err
 	}
 	unlock, err := ledger.Lock(dir)
 	if err != nil {
-		return dir, m, err
+		return m, err
 	}
 	defer unlock()
 	w, err := ledger.NewWriter(dir)
 	if err != nil {
-		return dir, m, err
+		return m, err
 	}
 	defer w.Abort()
-	for i := range r.Episodes {
-		rows := rowsOf(&m, &r.Episodes[i])
-		rows.Episode.AddTo(&m.Outcomes)
-		if err := w.Append(rows); err != nil {
-			return dir, m, err
-		}
-	}
-	m, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
-		m.SetTotals(totals)
-		var err error
-		m.Imported.Texts, err = writeTexts(dir, m.RunID, r.Episodes)
+	m.Imported.Texts, err = writeTexts(dir, func(line func(*Episode) error) error {
+		at := map[string]int{}
+		return s.each(func(e *Episode) error {
+			enter(&m, e, at)
+			rows := rowsOf(&m, e)
+			rows.Episode.AddTo(&m.Outcomes)
+			return errors.Join(w.Append(rows), line(e))
+		})
+	}, m.RunID)
+	if err != nil {
 		return m, err
+	}
+	return w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
+		m.SetTotals(totals)
+		return m, nil
 	})
-	return dir, m, err
-}
-
-// name gives episodes their task, candidate and trial, and sorts them as the ledger does.
-func name(list []Episode) {
-	models := map[string]map[string]bool{}
-	for i := range list {
-		e := &list[i]
-		e.Candidate = cmp.Or(word(e.Candidate), Mode)
-		if models[e.Candidate] == nil {
-			models[e.Candidate] = map[string]bool{}
-		}
-		models[e.Candidate][e.Provider+"\x00"+e.Model+"\x00"+e.Agent] = true
-		if e.Task = word(e.Task); e.Task == "" {
-			text := "id " + e.ID
-			if e.Request != nil {
-				text = *e.Request
-			}
-			e.Task = "T-" + sealed.Digest([]byte(text))[:10]
-		}
-	}
-	for i := range list {
-		if e := &list[i]; len(models[e.Candidate]) > 1 {
-			e.Candidate = word(e.Candidate + "-" + cmp.Or(e.Model, "unknown"))
-		}
-	}
-	slices.SortFunc(list, func(a, b Episode) int {
-		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Candidate, b.Candidate), cmp.Compare(a.Trial, b.Trial),
-			cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
-	})
-	for i := range list {
-		e, trial := &list[i], 1
-		if i > 0 && list[i-1].Task == e.Task && list[i-1].Candidate == e.Candidate {
-			trial = list[i-1].Trial + 1
-		}
-		e.Trial = max(e.Trial, trial)
-	}
 }
 
 // maxWord bounds the names of tasks and candidates, in bytes.
 const maxWord = 60
 
-// word returns text as a name that a command line, a path and a page can hold.
+// word returns text as a name that a command line, a path and a page can hold. Different long texts
+// are different names.
 func word(text string) string {
-	text = strings.Map(func(r rune) rune {
+	out := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
 			return r
 		}
 		return '-'
 	}, text)
-	return strings.Trim(text[:min(len(text), maxWord)], ".-")
+	if len(out) > maxWord {
+		out = out[:maxWord-9] + "-" + sealed.Digest([]byte(text))[:8]
+	}
+	return strings.Trim(out, ".-")
 }
 
 // Bounds of run.json.
@@ -133,52 +141,62 @@ const (
 	maxNames   = 200
 )
 
-func newManifest(t Target, r Result) manifest.Manifest {
-	first := r.Episodes[0].Start
-	parts := []string{"import", t.Format, t.Suite, r.Version}
-	for _, f := range t.Files {
-		parts = append(parts, f.Source.Digest)
+func newManifest(t Target, r Result, s *spool) manifest.Manifest {
+	parts := []string{"import", t.Format, t.Suite, r.Version, hex.EncodeToString(s.sum.Sum(nil))}
+	if t.AsPublished {
+		parts = append(parts, "as published")
 	}
 	m := manifest.Manifest{
-		Format: manifest.Format, Status: "complete", Mode: Mode, Suite: cmp.Or(t.Suite, Mode), CodeVersion: t.CodeVersion,
+		Format: manifest.Format, RunID: drive.NewRunID(time.UnixMicro(s.first), parts...), Status: "complete", Mode: Mode, Suite: cmp.Or(t.Suite, Mode), CodeVersion: t.CodeVersion,
 		Acceptance: manifest.Acceptance{}.Resolved(), Candidates: []manifest.Candidate{}, Tasks: []manifest.Task{},
-		Imported: manifest.Imported{Format: t.Format, Version: r.Version, Sources: []manifest.SourceFile{}},
+		Imported: manifest.Imported{Format: t.Format, Version: r.Version, Sources: []manifest.SourceFile{}, AsPublished: t.AsPublished},
 	}
 	for _, f := range t.Files {
 		redact(t.Secrets, &f.Source.Name)
 		m.Imported.Sources = append(m.Imported.Sources, f.Source)
 	}
-	for n, what := range slices.Sorted(maps.Keys(r.LeftOut)) {
-		if n >= maxNames {
-			m.Imported.LeftOut[maxNames-1].Name = "others"
-			m.Imported.LeftOut[maxNames-1].Count += r.LeftOut[what]
-			continue
+	left := counts(r.LeftOut)
+	if len(left) > maxNames {
+		for _, c := range left[maxNames:] {
+			left[maxNames-1].Count += c.Count
 		}
-		key := what
-		redact(t.Secrets, &key)
-		m.Imported.LeftOut = append(m.Imported.LeftOut, manifest.Count{Name: clip.Bytes(key, maxTitle), Count: r.LeftOut[what]})
+		left = left[:maxNames]
+		left[maxNames-1].Name = "others"
 	}
-	at := map[string]int{}
-	for i := range r.Episodes {
-		e := &r.Episodes[i]
-		first = min(first, e.Start)
-		parts = append(parts, e.ID)
-		m.Trials = max(m.Trials, e.Trial)
-		if n := len(m.Tasks); n == 0 || m.Tasks[n-1].ID != e.Task {
-			m.Tasks = append(m.Tasks, taskOf(e))
-		}
-		if _, known := at[e.Candidate]; !known {
-			at[e.Candidate] = len(m.Candidates)
-			m.Candidates = append(m.Candidates, manifest.Candidate{Name: e.Candidate, Agent: cmp.Or(e.Agent, strategy.External), Provider: e.Provider, Model: e.Model})
-		}
-		m.Candidates[at[e.Candidate]].Planned++
+	for i := range left {
+		redact(t.Secrets, &left[i].Name)
+		left[i].Name = clip.Bytes(left[i].Name, maxTitle)
 	}
-	m.RunID = drive.NewRunID(time.UnixMicro(first), parts...)
+	m.Imported.LeftOut = left
 	return m
 }
 
+// counts sorts by name.
+func counts(by map[string]int) (list []manifest.Count) {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, manifest.Count{Name: name, Count: by[name]})
+	}
+	return list
+}
+
+// enter adds what run.json says of an episode. at has the candidates by name.
+func enter(m *manifest.Manifest, e *Episode, at map[string]int) {
+	m.Trials = max(m.Trials, e.Trial)
+	if n := len(m.Tasks); n == 0 || m.Tasks[n-1].ID != e.Task {
+		m.Tasks = append(m.Tasks, taskOf(e))
+	}
+	if _, known := at[e.Candidate]; !known {
+		at[e.Candidate] = len(m.Candidates)
+		m.Candidates = append(m.Candidates, manifest.Candidate{Name: e.Candidate, Agent: cmp.Or(e.Agent, strategy.External), Provider: e.Provider, Model: e.Model})
+	}
+	m.Candidates[at[e.Candidate]].Planned++
+	if e.Crashed != "" && e.Verdict != nil {
+		m.Imported.Crashed++
+	}
+}
+
 func taskOf(e *Episode) manifest.Task {
-	t := manifest.Task{ID: e.Task, Title: "request unknown"}
+	t := manifest.Task{ID: e.Task, Title: "request unknown", Session: e.Cluster}
 	if e.Request != nil {
 		t.Request = clip.Bytes(*e.Request, maxRequest)
 		line, _, _ := strings.Cut(strings.TrimSpace(t.Request), "\n")

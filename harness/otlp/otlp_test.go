@@ -47,7 +47,13 @@ func chat(id, p int) string {
 }
 
 // read imports texts as files named f0, f1, ….
-func read(t testing.TB, keepGoing bool, texts ...string) (imports.Result, error) {
+// content is what files contain.
+type content struct {
+	imports.Result
+	Episodes []imports.Episode
+}
+
+func read(t testing.TB, keepGoing bool, texts ...string) (content, error) {
 	t.Helper()
 	dir := t.TempDir()
 	var files []imports.File
@@ -58,7 +64,15 @@ func read(t testing.TB, keepGoing bool, texts ...string) (imports.Result, error)
 		f.Source.Name = filepath.Base(path)
 		files = append(files, f)
 	}
-	return Format{}.Read(context.Background(), files, imports.Options{KeepGoing: keepGoing})
+	return readFiles(files, imports.Options{KeepGoing: keepGoing})
+}
+
+func readFiles(files []imports.File, o imports.Options) (c content, err error) {
+	c.Result, err = Format{}.Read(context.Background(), files, o, func(e *imports.Episode) error {
+		c.Episodes = append(c.Episodes, *e)
+		return nil
+	})
+	return c, err
 }
 
 // The vocabulary of the conventions, with old and new names, and the sums of an agent's span,
@@ -231,7 +245,7 @@ func TestRealFiles(t *testing.T) {
 			}
 			files, err := imports.Files(paths, nil)
 			require.NoError(t, err)
-			r, err := Format{}.Read(context.Background(), files, imports.Options{})
+			r, err := readFiles(files, imports.Options{})
 			require.NoError(t, err)
 			require.Len(t, r.Episodes, 1)
 			e := r.Episodes[0]

@@ -40,7 +40,7 @@ func (Format) Suffixes() []string {
 }
 
 // Read implements imports.Format. Spans of one trace may be in several files.
-func (Format) Read(ctx context.Context, files []imports.File, o imports.Options) (imports.Result, error) {
+func (Format) Read(ctx context.Context, files []imports.File, o imports.Options, add func(*imports.Episode) error) (imports.Result, error) {
 	c := newCollector(o.KeepGoing)
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
@@ -61,7 +61,12 @@ func (Format) Read(ctx context.Context, files []imports.File, o imports.Options)
 		}
 		return imports.Result{}, errors.New(strings.Join(append(c.problems, "import what is sound with --keep-going"), "\n"))
 	}
-	return imports.Result{Episodes: list, Version: Version, LeftOut: c.leftOut, Problems: c.problems}, nil
+	for i := range list {
+		if err := add(&list[i]); err != nil {
+			return imports.Result{}, err
+		}
+	}
+	return imports.Result{Version: Version, LeftOut: c.leftOut, Problems: c.problems}, nil
 }
 
 // collector gathers the spans and log records of an import.

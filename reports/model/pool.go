@@ -47,7 +47,7 @@ func (p *pool) outcomes() manifest.Outcomes {
 // add counts an episode of a cluster: its task, or the session that the task is part of.
 func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps float64) {
 	p.episodes++
-	if rows.Episode.StateBefore != "" {
+	if rows.Episode.StateBefore != "" || rows.Episode.Harm != nil {
 		p.by.of(cluster).changes = true
 	}
 	if ledger.Lost(e.Excluded) {

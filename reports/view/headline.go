@@ -77,7 +77,7 @@ func when(r model.Report) string {
 		}
 	}
 	if m.Imported.Format != "" {
-		text = "Imported traces"
+		text = "Imported"
 	}
 	if at, err := time.Parse(time.RFC3339Nano, m.Started); err == nil {
 		text = map[string]string{"live": "Live run"}[m.Mode]

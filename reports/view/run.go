@@ -27,6 +27,7 @@ func Origin(r model.Report) (lines []string) {
 	m := r.Run
 	if m.Imported.Format != "" {
 		lines = append(lines, fmt.Sprintf("Imported from %s (%s): another program made the episodes, and cupel executed none", words.Plural(len(m.Imported.Sources), "file"), m.Imported.Format))
+		lines = append(lines, Imported(m.Imported)...)
 	}
 	if m.Stopped != "" {
 		lines = append(lines, "Stopped early: "+m.Stopped)
@@ -39,6 +40,34 @@ func Origin(r model.Report) (lines []string) {
 	}
 	if m.RescoredFrom != "" {
 		lines = append(lines, "Scored again: the episodes are those of run "+m.RescoredFrom)
+	}
+	return lines
+}
+
+// maxNotShared is how many candidates with cases of their own are named.
+const maxNotShared = 5
+
+// Imported says what makes the figures of an imported run differ from those of its source, or what
+// makes candidates not comparable.
+func Imported(m manifest.Imported) (lines []string) {
+	crashed := words.Plural(m.Crashed, "episode")
+	switch {
+	case m.AsPublished && m.Crashed > 0:
+		lines = append(lines, "As published: "+crashed+" that broke down count by the verdicts that the source stored, and only cases that all comparable candidates have")
+	case m.AsPublished:
+		lines = append(lines, "As published: only cases that all comparable candidates have")
+	case m.Crashed > 0:
+		lines = append(lines, crashed+" broke down and have no result here; the source stored verdicts on them, which --as-published of import counts")
+	}
+	if len(m.NotShared) > 0 {
+		var names []string
+		for _, c := range m.NotShared[:min(len(m.NotShared), maxNotShared)] {
+			names = append(names, fmt.Sprintf("%s has %d", c.Name, c.Count))
+		}
+		if more := len(m.NotShared) - maxNotShared; more > 0 {
+			names = append(names, words.Plural(more, "more candidate"))
+		}
+		lines = append(lines, "Case lists differ: "+words.And(names)+" that not all others have. Rates are over the own cases of each; compare pairs those that two share")
 	}
 	return lines
 }

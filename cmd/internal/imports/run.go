@@ -122,6 +122,39 @@ func Show(w io.Writer, dir string, m manifest.Manifest, e ledger.Episode, state 
 	}
 	var b strings.Builder
 	_ = episode.WriteTranscript(&b, traces) // a builder takes any text
-	_, err = fmt.Fprintf(w, "%simported: no check scored it\n", listing.Wrap(b.String(), terminal))
+	_, err = fmt.Fprintf(w, "%s%s\n", listing.Wrap(b.String(), terminal), verdict(m, e))
 	return err
+}
+
+// verdict says who scored an episode, and what came of it.
+func verdict(m manifest.Manifest, e ledger.Episode) string {
+	switch why := e.Excluded(); {
+	case why == manifest.NotScored:
+		return "imported: no check scored it"
+	case why != "":
+		return "imported: no result, because it broke down: " + console.Line(e.ErrorText)
+	}
+	who, what := "its source", "not solved"
+	if m.RescoredFrom != "" {
+		who = "the checks of a suite"
+	}
+	if e.Solved {
+		what = "solved"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "imported: %s by %s", what, who)
+	for _, c := range e.Checks {
+		passed := "no"
+		if c.Passed {
+			passed = "yes"
+		}
+		fmt.Fprintf(&b, "\n  %s: %s", console.Line(c.Name), passed)
+		if c.Detail != "" {
+			b.WriteString(" (" + console.Line(c.Detail) + ")")
+		}
+	}
+	if e.Harm != nil && *e.Harm {
+		b.WriteString("\n  harm: " + console.Line(e.HarmReason))
+	}
+	return b.String()
 }

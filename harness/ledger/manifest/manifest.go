@@ -84,6 +84,14 @@ type Imported struct {
 	Sources []SourceFile `json:"sources"`
 	// LeftOut counts what is no part of an episode, sorted by name.
 	LeftOut []Count `json:"left_out,omitempty"`
+	// AsPublished means that the figures are to be those of the source: episodes that broke down
+	// count by the verdict it stored, and cases that not all comparable candidates have are left out.
+	AsPublished bool `json:"as_published,omitempty"`
+	// Crashed is the number of episodes that broke down and have a verdict in the source.
+	Crashed int `json:"crashed,omitempty"`
+	// NotShared counts cases of a candidate that another one lacks with which it has cases in
+	// common, by the candidate.
+	NotShared []Count `json:"not_shared,omitempty"`
 	// Texts is the SHA-256 of the file with the episodes' texts.
 	Texts string `json:"texts"`
 }
