@@ -57,7 +57,7 @@ var addedPackages = []string{
 	"goldens/flowsim/web",
 	"goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
-	"harness/external", "harness/external/launch", "harness/imports", "harness/otlp", "harness/prove",
+	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/otlp", "harness/prove",
 	"harness/proxy", "internal/child", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots",
 }

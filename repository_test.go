@@ -112,8 +112,9 @@ var arrows = map[string][]string{
 	// The server that foreign programs ask for models; it knows no episode.
 	"harness/proxy": {"internal/loopback", "providers/gateway"},
 	// Runs of what other programs recorded; formats know the seam, and it knows none of them.
-	"harness/imports": {"agent", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/mcphost", "internal/regular", "providers", "recorder/secrets"},
-	"harness/otlp":    {"agent/tool", "harness/imports", "harness/ledger", "harness/ledger/manifest", "internal/clip", "internal/regular"},
+	"harness/imports":         {"agent", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/clip", "internal/mcphost", "internal/regular", "providers", "recorder/secrets"},
+	"harness/imports/formats": {"harness/imports", "harness/ledger", "internal/regular"},
+	"harness/otlp":            {"agent/tool", "harness/imports", "harness/ledger", "harness/ledger/manifest", "internal/clip", "internal/regular"},
 	// Foreign programs, which know nothing of suites.
 	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
 	// Both work on the plan of a run.

@@ -193,6 +193,15 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	}
 	quotes(run("", "import", "otlp", "--runs="+filepath.Join(dir, "imported"), put("hostile.json", fmt.Sprintf(`{"object":"trace.span","id":"a","trace_id":"t","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z","span_data":{"type":%s}}
 {"object":"trace.span","id":"b","trace_id":"t","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z","span_data":{"type":"generation","output":[{"role":"assistant","content":%s}]}}`, quoted, quoted))))
+	for format, text := range map[string]string{
+		"tau-bench": `{"task_id":%[1]s,"reward":1,"traj":[{"role":"assistant","content":%[1]s}],%[1]s:7}`,
+		"agentdojo": `{"suite_name":%[1]s,"pipeline_name":%[1]s,"user_task_id":"u","utility":true,"security":true,"error":%[1]s,%[1]s:7}`,
+		"promptfoo": `{"provider":{"id":%[1]s},"success":false,"prompt":{"raw":%[1]s},%[1]s:7}`,
+		"inspect":   `{"version":2,"eval":{"task":%[1]s,"model":%[1]s},"samples":[{"id":%[1]s,%[1]s:7,"scores":{%[1]s:{"value":"C"}}}]}`,
+		"messages":  `{"id":%[1]s,"messages":[{"role":"user","content":%[1]s}],%[1]s:7}`,
+	} {
+		quotes(run("", "import", format, "--runs="+filepath.Join(dir, "imported"), put("hostile-"+format+".json", fmt.Sprintf(text, quoted))))
+	}
 	run("", "canary", c)
 	run("", "canary", c, "--json")
 	quotes(run("", "suite", "lint", "--suite="+filepath.Join(dir, "bad")))

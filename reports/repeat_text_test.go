@@ -32,7 +32,7 @@ func TestPassIsLeftOut(t *testing.T) {
 
 func TestPassIsShown(t *testing.T) {
 	r := Build(reporttest.Demo(reporttest.DemoProfiles()[:2], 12, 3))
-	row := regexp.MustCompile(`(?s)Solved every time \(pass(?:\^|&#94;)k\) \|.*? tasks in 3 trials \| (\d+\.?\d?% \(\d+\.?\d?–\d+\.?\d?%\) of 12 tasks in 3 trials) \|`).FindStringSubmatch(reporttest.Render(t, text.Markdown, r))
+	row := regexp.MustCompile(`(?s)Solved every time \(pass(?:\^|&#94;)k\) \|.*? tasks in 3 trials \| (\d+\.?\d?% \(\d+\.?\d?–\d+\.?\d?%\) of 12 tasks in 3 trials; k = 1: \d+\.?\d?%; k = 2: \d+\.?\d?%) \|`).FindStringSubmatch(reporttest.Render(t, text.Markdown, r))
 	require.NotNil(t, row)
 	require.Contains(t, reporttest.Render(t, HTML, r), row[1])
 	require.Contains(t, reporttest.Render(t, text.JSON, r), `"pass_all_k": {`)

@@ -21,6 +21,9 @@ const (
 	External     = "external"
 )
 
+// Imported stands for the strategy of episodes that another harness made, which is unknown.
+const Imported = "imported"
+
 // WarnLimited is the warning of an external agent's turn whose request got an output limit.
 const WarnLimited = "proxy.max_output"
 

@@ -3,6 +3,7 @@ package imports
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -66,8 +67,10 @@ func (r *Rows) Unknown(path string, members map[string]jsontext.Value) {
 	}
 }
 
-// Add passes an episode on. Its first error ends the reading.
+// Add passes an episode on, with Mode as its strategy unless it names one. Its first error ends the
+// reading.
 func (r *Rows) Add(e *Episode) {
+	e.Agent = cmp.Or(e.Agent, Mode)
 	if r.fatal == nil {
 		r.fatal = r.add(e)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Mode is the mode of an imported run, and its suite unless it is named.
-const Mode = "imported"
+// Mode is the mode of an imported run, and its suite and strategy unless they are named.
+const Mode = strategy.Imported
 
 // Target says where and as what Write makes a run.
 type Target struct {

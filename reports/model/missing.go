@@ -122,6 +122,8 @@ func lostWords(first []lostEpisode, n int, pooled bool) string {
 // rerun says how the episodes without a result of a run can be run.
 func rerun(m *manifest.Manifest) string {
 	switch {
+	case m.Imported.Format != "":
+		return "cupel cannot run them: the run is imported"
 	case len(m.MergedFrom) > 0:
 		return "To run them: cupel run --resume of the shards, then cupel merge"
 	case m.RescoredFrom != "":

@@ -41,6 +41,9 @@ func ValidTitle(contract bool) string {
 // validNote says what keeping the protocol of a strategy means.
 func validNote(agent string) string {
 	s := strategy.Of(agent)
+	if agent == strategy.Imported {
+		return "Valid: a turn has a text, or calls whose arguments are JSON objects. Which tools there were, the source does not say."
+	}
 	if !s.BuiltIn() {
 		return fmt.Sprintf("Valid by the protocol of strategy %s itself.", words.Brief(agent, 40))
 	}

@@ -12,7 +12,13 @@ type Repeat struct {
 	Interval *stat.Interval `json:"interval"`
 	// Tasks have K scored trials; the others are left out.
 	Tasks int `json:"tasks"`
+	// Fewer are the estimates for 1 to K−1 trials, of the tasks that have so many; absent of runs
+	// with 2 trials or more than 8.
+	Fewer []float64 `json:"fewer,omitempty"`
 }
+
+// maxFewer bounds K of runs whose estimates for fewer trials are shown.
+const maxFewer = 8
 
 // addPasses fills in PassAt and PassAll of runs with several trials.
 func (r *Report) addPasses() {
@@ -26,7 +32,12 @@ func (r *Report) addPasses() {
 		}
 		confidence := lookOf(&r.Run, r.Candidates[i].Name).Confidence(r.Run.Acceptance.Confidence)
 		r.Candidates[i].PassAt = r.pass(stat.PassesAt(tasks, r.Run.Trials), confidence)
-		r.Candidates[i].PassAll = r.pass(stat.PassesAll(tasks, r.Run.Trials), confidence)
+		all := r.pass(stat.PassesAll(tasks, r.Run.Trials), confidence)
+		for k := 1; all != nil && all.K > 2 && all.K <= maxFewer && k < all.K; k++ {
+			m, _ := stat.ClusterRatio(stat.PassesAll(tasks, k)) // tasks with K trials have k
+			all.Fewer = append(all.Fewer, m.Value)
+		}
+		r.Candidates[i].PassAll = all
 	}
 }
 

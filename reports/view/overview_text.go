@@ -58,13 +58,17 @@ func List(tallies []model.Tally, limit int) string {
 	return strings.Join(parts, ", ")
 }
 
-// text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials".
+// text is "91.7% (80.2–96.8%) of 60 tasks in 3 trials; k = 1: 95.0%; k = 2: 93.3%".
 func text(p *model.Repeat) string {
 	if p == nil {
 		return "–"
 	}
 	s := model.Share{Value: &p.Value, Interval: p.Interval}
-	return fmt.Sprintf("%s (%s) of %s in %d trials", s.Rate(), s.IntervalText(), words.Plural(p.Tasks, "task"), p.K)
+	out := fmt.Sprintf("%s (%s) of %s in %d trials", s.Rate(), s.IntervalText(), words.Plural(p.Tasks, "task"), p.K)
+	for i, v := range p.Fewer {
+		out += fmt.Sprintf("; k = %d: %s", i+1, words.Percent(v))
+	}
+	return out
 }
 
 // callsPerTurn is "1.4 (at most 5)".

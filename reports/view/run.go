@@ -53,11 +53,11 @@ func Imported(m manifest.Imported) (lines []string) {
 	crashed := words.Plural(m.Crashed, "episode")
 	switch {
 	case m.AsPublished && m.Crashed > 0:
-		lines = append(lines, "As published: "+crashed+" that broke down count by the verdicts that the source stored, and only cases that all comparable candidates have")
+		lines = append(lines, "As published: the verdict that the source stored counts in "+crashed+" that broke down, and only cases count that all comparable candidates have")
 	case m.AsPublished:
-		lines = append(lines, "As published: only cases that all comparable candidates have")
+		lines = append(lines, "As published: only cases count that all comparable candidates have")
 	case m.Crashed > 0:
-		lines = append(lines, crashed+" broke down and have no result here; the source stored verdicts on them, which --as-published of import counts")
+		lines = append(lines, "Without a result: "+crashed+" that broke down, whatever verdict the source stored; import --as-published counts that")
 	}
 	if len(m.NotShared) > 0 {
 		var names []string

@@ -61,7 +61,7 @@ func TestTauBench(t *testing.T) {
 	require.Equal(t, "P", e.Turns[0].Said.System)
 	require.True(t, e.Turns[1].Said.More)
 	require.Equal(t, []imports.Call{{Turn: 2, Proposed: true, Name: "f", ID: "c", Args: new(`{"a":1}`), Result: new("1")}}, e.Calls)
-	require.Equal(t, []string{"reward", "state"}, []string{e.Verdict.Checks[0].Name, e.Verdict.Checks[1].Name})
+	require.Equal(t, []string{"reward", "r_actions"}, []string{e.Verdict.Checks[0].Name, e.Verdict.Checks[1].Name})
 	require.Contains(t, c.episodes[1].Failed, "cut off")
 	require.Equal(t, "HTTP 500", c.episodes[2].Crashed)
 	require.Equal(t, map[string]int{"field info.task": 1, "field info.user_cost": 1, "field info.reward_info.reward": 1, "field info.reward_info.info.gt_data_hash": 1, "field traj[].name": 0}, withZero(c.LeftOut, "field traj[].name"))

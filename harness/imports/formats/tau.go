@@ -97,8 +97,8 @@ func (row *tauRow) episode(r *imports.Rows) (*imports.Episode, error) {
 	case info == nil:
 		e.Failed = "the conversation was cut off: it has no reward_info"
 	default:
-		check("state", info.Info.StateReward)
-		check("outputs", info.Info.OutputsReward)
+		check("r_actions", info.Info.StateReward)
+		check("r_outputs", info.Info.OutputsReward)
 		r.Unknown("info.reward_info.", info.Others)
 		r.Unknown("info.reward_info.info.", info.Info.Others)
 	}
