@@ -1,4 +1,4 @@
-// Command mine is cupel with an agent, a tool, a world and a provider of its own.
+// Command mine is cupel with an agent, a tool, a world, a provider and an importer of its own.
 package main
 
 import (
@@ -6,6 +6,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/imports"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -15,5 +16,6 @@ func main() {
 		Tools:      map[string]episode.ToolFunc{"count_stock": countStock},
 		Worlds:     map[string]world.Kind{"store": storeKind{}},
 		Providers:  map[string]providers.Factory{"house": newHouse},
+		Importers:  map[string]imports.Format{"tickets": tickets{}},
 	})
 }

@@ -13,6 +13,7 @@ const (
 // Chat fills in the turns, the calls, the request and the answer of an episode that is a list of
 // messages. Each message of the assistant is a turn, and its calls are answered by the tool messages
 // after it, by their ids or else in their order. A call without an answer was asked for and not made.
+// The times of turns and calls are unknown, which is 0.
 func (e *Episode) Chat(list []Message) {
 	var prompt []Message
 	var system []string
@@ -22,7 +23,7 @@ func (e *Episode) Chat(list []Message) {
 		case RoleSystem:
 			system = append(system, m.Text)
 		case RoleAssistant:
-			t := Turn{Start: e.Start, End: e.Start, Said: Said{System: strings.Join(system, "\n\n"), Messages: prompt, More: len(e.Turns) > 0, Calls: m.Calls}}
+			t := Turn{Said: Said{System: strings.Join(system, "\n\n"), Messages: prompt, More: len(e.Turns) > 0, Calls: m.Calls}}
 			if m.Text != "" || len(m.Calls) == 0 {
 				t.Said.Output = new(m.Text)
 			}
@@ -32,7 +33,7 @@ func (e *Episode) Chat(list []Message) {
 			e.Turns = append(e.Turns, t)
 			prompt, open = nil, nil
 			for _, p := range m.Calls {
-				open = append(open, Call{Turn: len(e.Turns), Proposed: true, Name: p.Name, ID: p.ID, Start: e.Start, End: e.Start, Args: new(p.Args)})
+				open = append(open, Call{Turn: len(e.Turns), Proposed: true, Name: p.Name, ID: p.ID, Args: new(p.Args)})
 			}
 		case RoleTool:
 			at := answered(open, m.CallID)

@@ -1,12 +1,16 @@
 package imports
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // of is an episode with a verdict, as a chat.
@@ -96,4 +100,32 @@ func TestNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, m.Tasks, 2)
 	require.Equal(t, []string{"c-kind", "c-terse"}, []string{m.Candidates[1].Name, m.Candidates[0].Name})
+}
+
+// An import keeps an entry of an episode in memory, and no text.
+func TestManyEpisodesInBoundedMemory(t *testing.T) {
+	n := testkit.Long(3_000, 100_000)
+	text := strings.Repeat("A long answer. ", 300) // 4.5 KB, 13 MB in all
+	var m runtime.MemStats
+	live := func() uint64 {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	base, peak := live(), uint64(0)
+	_, _, _, err := Write(Target{Runs: t.TempDir(), Format: "test"}, func(add func(*Episode) error) (Result, error) {
+		for i := range n {
+			e := of("a", fmt.Sprintf("t%03d", i%100), i%2 == 0, "")
+			e.Answer = &text
+			if err := add(&e); err != nil {
+				return Result{}, err
+			}
+			if i == n-1 {
+				peak = live()
+			}
+		}
+		return Result{}, nil
+	})
+	require.NoError(t, err)
+	require.Less(t, peak-min(peak, base), uint64(2<<20+200*n), "%d episodes", n)
 }

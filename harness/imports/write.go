@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -61,6 +62,9 @@ func Write(t Target, read func(add func(*Episode) error) (Result, error)) (dir s
 	if len(s.index) == 0 {
 		return "", m, r, errors.New("import: the files contain no episode that cupel knows; see docs/import.md for what it reads")
 	}
+	if n := len(s.tasks.list); n > maxTasks {
+		return "", m, r, fmt.Errorf("import: %d tasks, more than the %d of a run: import the files in parts, or name the tasks", n, maxTasks)
+	}
 	if err := s.order(); err != nil {
 		return "", m, r, err
 	}
@@ -99,9 +103,9 @@ func write(dir string, m manifest.Manifest, s *spool) (manifest.Manifest, error)
 	}
 	defer w.Abort()
 	m.Imported.Texts, err = writeTexts(dir, func(line func(*Episode) error) error {
-		at := map[string]int{}
+		at, request := map[string]int{}, min(maxRequest, maxRequests/len(s.tasks.list))
 		return s.each(func(e *Episode) error {
-			enter(&m, e, at)
+			enter(&m, e, at, request)
 			rows := rowsOf(&m, e)
 			rows.Episode.AddTo(&m.Outcomes)
 			return errors.Join(w.Append(rows), line(e))
@@ -136,9 +140,11 @@ func word(text string) string {
 
 // Bounds of run.json.
 const (
-	maxTitle   = 80
-	maxRequest = 4 << 10
-	maxNames   = 200
+	maxTitle    = 80
+	maxRequest  = 4 << 10
+	maxRequests = 24 << 20 // of all tasks
+	maxTasks    = 100_000
+	maxNames    = 200
 )
 
 func newManifest(t Target, r Result, s *spool) manifest.Manifest {
@@ -179,11 +185,12 @@ func counts(by map[string]int) (list []manifest.Count) {
 	return list
 }
 
-// enter adds what run.json says of an episode. at has the candidates by name.
-func enter(m *manifest.Manifest, e *Episode, at map[string]int) {
+// enter adds what run.json says of an episode. at has the candidates by name, and request bounds the
+// text of a task.
+func enter(m *manifest.Manifest, e *Episode, at map[string]int, request int) {
 	m.Trials = max(m.Trials, e.Trial)
 	if n := len(m.Tasks); n == 0 || m.Tasks[n-1].ID != e.Task {
-		m.Tasks = append(m.Tasks, taskOf(e))
+		m.Tasks = append(m.Tasks, taskOf(e, request))
 	}
 	if _, known := at[e.Candidate]; !known {
 		at[e.Candidate] = len(m.Candidates)
@@ -195,14 +202,16 @@ func enter(m *manifest.Manifest, e *Episode, at map[string]int) {
 	}
 }
 
-func taskOf(e *Episode) manifest.Task {
+func taskOf(e *Episode, request int) manifest.Task {
 	t := manifest.Task{ID: e.Task, Title: "request unknown", Session: e.Cluster}
+	whole := ""
 	if e.Request != nil {
-		t.Request = clip.Bytes(*e.Request, maxRequest)
+		whole = *e.Request
+		t.Request = clip.Bytes(whole, request)
 		line, _, _ := strings.Cut(strings.TrimSpace(t.Request), "\n")
 		t.Title = cmp.Or(clip.Bytes(line, maxTitle), "empty request")
 	}
-	sum := sha256.Sum256([]byte(e.Task + "\x00" + t.Request))
+	sum := sha256.Sum256([]byte(e.Task + "\x00" + whole))
 	t.Digest = hex.EncodeToString(sum[:])
 	return t
 }

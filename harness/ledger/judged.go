@@ -50,6 +50,13 @@ func (t *Turn) Decides() bool { return t.Role != roleRescue && t.Role != RoleCom
 // must be a decision with a reply.
 func (t *Turn) Judged() bool { return t.ErrorKind == "" && t.Decides() }
 
+// Timed reports whether the times of the turn are known. Those of an imported turn may not be: its
+// source has neither a start nor a duration.
+func (t *Turn) Timed() bool { return t.TsStart != 0 || t.DurationUs != 0 }
+
+// Timed reports whether the times of the episode are known, as of Turn.
+func (e *Episode) Timed() bool { return e.TsStart != 0 || e.ElapsedUs != 0 }
+
 // Truncated reports whether the output ended at the token limit.
 func (t *Turn) Truncated() bool {
 	return t.FinishReason == "length" || slices.Contains(t.Violations, "truncated")

@@ -30,6 +30,8 @@ type record struct {
 	why                                    excludeReason
 	// stepped and asked say that its steps and its clarifying questions count.
 	solved, stepped, asked, priced, counted, thrash, stall bool
+	// untimed and turnsUntimed say that elapsed and latency are unknown.
+	untimed, turnsUntimed bool
 	// changing says that its world can change, harm that a change did harm.
 	changing, harm bool
 }
@@ -147,7 +149,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	r := record{
 		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
 		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
-		changing: e.Harm != nil, harm: e.Harm != nil && *e.Harm,
+		untimed: !e.Timed(), changing: e.Harm != nil, harm: e.Harm != nil && *e.Harm,
 	}
 	why := e.Excluded()
 	switch {
@@ -179,7 +181,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	for i := range rows.Turns {
 		if t := &rows.Turns[i]; t.Judged() {
 			r.judged++
-			r.latency += t.DurationUs
+			r.latency, r.turnsUntimed = r.latency+t.DurationUs, r.turnsUntimed || !t.Timed()
 			if t.Valid() {
 				r.valid++
 			}

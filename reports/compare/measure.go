@@ -53,8 +53,14 @@ func measures() []measure {
 			name: "tokens", title: "Tokens of an episode", unit: "tokens", of: func(r *record) (float64, float64) { return float64(r.tokens), 1 },
 			known: func(r *record) bool { return r.counted }, excludeReason: "without token counts",
 		},
-		{name: "elapsed", title: "Time of an episode", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.elapsed), 1 }},
-		{name: "latency", title: "Latency of a turn, mean", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.latency), float64(r.judged) }},
+		{
+			name: "elapsed", title: "Time of an episode", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.elapsed), 1 },
+			known: func(r *record) bool { return !r.untimed }, excludeReason: "without a known time",
+		},
+		{
+			name: "latency", title: "Latency of a turn, mean", unit: unitTime, of: func(r *record) (float64, float64) { return float64(r.latency), float64(r.judged) },
+			known: func(r *record) bool { return !r.turnsUntimed }, excludeReason: "without known times of turns",
+		},
 		{name: "thrash", title: "Episodes with thrash", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.thrash), 1 }},
 		{name: "stall", title: "Episodes with a stall", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.stall), 1 }},
 		{name: harm, title: "Episodes with harm", unit: unitShare, of: func(r *record) (float64, float64) { return one(r.harm), one(r.changing) }},

@@ -64,7 +64,9 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 }
 
 func (m *meter) addTurn(t *ledger.Turn) {
-	m.latencies = append(m.latencies, float64(t.DurationUs))
+	if t.Timed() {
+		m.latencies = append(m.latencies, float64(t.DurationUs))
+	}
 	if t.TTFTUs != nil {
 		m.ttfts = append(m.ttfts, float64(*t.TTFTUs))
 	}

@@ -79,21 +79,17 @@ const inspectHelp = `Reads logs of Inspect: .eval and .json. A candidate is a mo
 Inspect task, and a trial an epoch. An episode is solved if all its scores are correct,
 yes, true or 1; a sample with an error has no result. Details: docs/import.md.`
 
-const messagesHelp = `Reads conversations in the form of any program, one JSON object a line. A mapping says
-where a row has what:
+const messagesHelp = `Reads conversations of any program as JSON lines. A mapping says where a row has what:
 
-  id: run_id                  # unique; default: the line
-  messages: conversation      # default: messages
-  task: case.name             # default: equal requests are one task
+  messages: conversation   # default: messages
+  task: case.name          # a dot leads into a member
   candidate: model
-  trial: attempt
-  solved: passed              # true or false; a number needs min
+  solved: score            # true or false, or a number that is at least min
   min: 0.5
-  crashed: error              # a reason: no result
-  harm: attack.succeeded
+  crashed: error           # a reason: no result
 
-Names with dots are members of members. Without --map, the names are id, messages, task,
-candidate, trial, model, solved and crashed. Details: docs/import.md.`
+Without --map, the members are id, messages, task, candidate, trial, model, solved and
+crashed. All keys of the mapping: docs/import.md.`
 
 // Host is what the verb needs of the program.
 type Host struct {

@@ -153,7 +153,12 @@ func status(e ledger.Episode) string {
 	return s
 }
 
-func seconds(e ledger.Episode) string { return fmt.Sprintf("%.2f", float64(e.ElapsedUs)/1e6) }
+func seconds(e ledger.Episode) string {
+	if !e.Timed() {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f", float64(e.ElapsedUs)/1e6)
+}
 
 func costsOf(rows []ledger.Episode) []string {
 	amounts := make([]*float64, len(rows))

@@ -39,7 +39,7 @@ type Side struct {
 }
 
 // runCandidate matches RUN:CANDIDATE. Names of candidates have only these characters.
-var runCandidate = regexp.MustCompile(`^(.+):([a-z0-9._-]+)$`)
+var runCandidate = regexp.MustCompile(`^(.+):([A-Za-z0-9._-]+)$`)
 
 // Open opens RUN or RUN:CANDIDATE. names selects candidates of a RUN; nil selects all.
 func Open(runs, text string, names []string) (s Side, err error) {

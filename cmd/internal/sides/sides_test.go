@@ -50,7 +50,7 @@ func TestPairUp(t *testing.T) {
 func TestRunCandidate(t *testing.T) {
 	for text, want := range map[string][]string{
 		"latest": nil, "latest:weak": {"latest", "weak"}, "runs/01K:strong.fork-weak-1-1": {"runs/01K", "strong.fork-weak-1-1"},
-		`C:\runs\01K`: nil, `C:\runs\01K:weak`: {`C:\runs\01K`, "weak"}, "a:b:c": {"a:b", "c"}, "latest:": nil, ":weak": nil, "latest:Weak": nil,
+		`C:\runs\01K`: nil, `C:\runs\01K:weak`: {`C:\runs\01K`, "weak"}, "a:b:c": {"a:b", "c"}, "latest:": nil, ":weak": nil, "latest:Weak": {"latest", "Weak"}, "latest:w eak": nil,
 	} {
 		var got []string
 		if m := runCandidate.FindStringSubmatch(text); m != nil {

@@ -19,7 +19,7 @@ type compareView struct {
 // changedChoices are what may be done with tasks that changed between two runs.
 var changedChoices = []string{"refuse", "skip", "keep"}
 
-var runCandidate = regexp.MustCompile(`^(.+):([a-z0-9._-]+)$`)
+var runCandidate = regexp.MustCompile(`^(.+):([A-Za-z0-9._-]+)$`)
 
 // side is the path of RUN or RUN:CANDIDATE. ok is false unless it is a run of the folder.
 func (v *viewer) side(text string) (path string, ok bool) {

@@ -109,12 +109,14 @@ func expectations(t testing.TB) (e expected) {
 	return e
 }
 
-// goAirline returns the airline domain in Go.
-func goAirline(t testing.TB) *airline {
+// goAirline returns the airline domain in Go, with data in which pairs of texts are replaced.
+func goAirline(t testing.TB, replaced ...string) *airline {
 	t.Helper()
+	later := strings.NewReplacer(replaced...)
 	a := &airline{map[string]*object{}, map[string]map[string]string{}, map[string]string{}}
 	for _, kind := range []string{"flights", "reservations", "users"} {
-		a.base[kind], a.texts[kind] = decoded(testkit.Shared(t, "published", "tau-airline", "data", kind+".json")), map[string]string{}
+		text := testkit.Shared(t, "published", "tau-airline", "data", kind+".json")
+		a.base[kind], a.texts[kind] = decoded([]byte(later.Replace(string(text)))), map[string]string{}
 		for _, id := range a.base[kind].keys {
 			a.texts[kind][id] = canon(a.base[kind].object(id))
 		}
@@ -153,7 +155,7 @@ func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, s
 // TestAirlineInGo checks that the Go world repeats all recorded calls byte for byte and
 // reaches the states and rewards of the original.
 func TestAirlineInGo(t *testing.T) {
-	want, k, calls := expectations(t), goAirline(t), 0
+	want, k, calls, hashes := expectations(t), goAirline(t), 0, 0
 	goals := map[int]string{}
 	for i, c := range conversations(t) {
 		results, text := execute(t, k, c.calls)
@@ -174,10 +176,58 @@ func TestAirlineInGo(t *testing.T) {
 		require.Equal(t, is.FinalHash, state.Hash, "conversation %d", i)
 		require.Equal(t, is.GoalHash, goals[c.task], "conversation %d", i)
 		require.Len(t, state.Records, len(is.Changed))
+		require.Equal(t, c.reward, c.rewarded(state.Hash, goals[c.task]), "conversation %d", i)
 		if c.goalHash != "" {
 			require.Equal(t, c.goalHash, goals[c.task])
+			hashes++
 		}
 	}
 	require.Equal(t, want.ToolCalls, calls)
-	require.Equal(t, 1164, calls)
+	require.Equal(t, []int{1164, 182}, []int{calls, hashes})
+}
+
+// rewarded computes a reward by the rules of the benchmark: all outputs were said if the task has any,
+// else the final state is the goal's. A conversation that was cut off has none.
+func (c *conversation) rewarded(state, goal string) float64 {
+	met := state == goal
+	if len(c.outputs) > 0 {
+		met = true
+		for _, o := range c.outputs {
+			met = met && strings.Contains(c.said, strings.ToLower(o))
+		}
+	}
+	if met && c.ended {
+		return 1
+	}
+	return 0
+}
+
+// TestAirlineOfALaterVersion judges the recordings by the data of a later version, which renamed a
+// key: results become stale, and verdicts do not.
+func TestAirlineOfALaterVersion(t *testing.T) {
+	k, goals := goAirline(t, `"province":`, `"state":`), map[int]string{}
+	run := func(calls []tool.Call) (results []string, hash string) {
+		results, text := execute(t, k, calls)
+		var state airlineState
+		require.NoError(t, json.Unmarshal(text, &state))
+		return results, state.Hash
+	}
+	stale, agree := 0, 0
+	n := testkit.Long(20, 200)
+	for _, c := range conversations(t)[:n] {
+		if goals[c.task] == "" {
+			_, goals[c.task] = run(c.goal)
+		}
+		results, state := run(c.calls)
+		for i, r := range c.results {
+			if r != "" && r != results[i] {
+				stale++
+			}
+		}
+		if c.rewarded(state, goals[c.task]) == c.reward {
+			agree++
+		}
+		require.NotEqual(t, c.goalHash, goals[c.task])
+	}
+	require.Equal(t, []int{map[int]int{20: 12, 200: 120}[n], n}, []int{stale, agree}, "stale results, equal verdicts")
 }
