@@ -65,7 +65,7 @@ type Episode struct {
 	// error. Its Verdict, if there is one, counts only in a run as published.
 	Crashed string
 	// Cluster names what tasks have in common that are no independent evidence, such as one
-	// request with several attacks; empty means that the task stands alone.
+	// request with several attacks; empty means that the task is separate.
 	Cluster string
 	// Clarifies are the messages to the user that were not the last one.
 	Clarifies  int

@@ -50,13 +50,9 @@ const maxNotShared = 5
 // Imported says what makes the figures of an imported run differ from those of its source, or what
 // makes candidates not comparable.
 func Imported(m manifest.Imported) (lines []string) {
-	crashed := words.Plural(m.Crashed, "episode")
-	switch {
-	case m.AsPublished && m.Crashed > 0:
+	if crashed := words.Plural(m.Crashed, "episode"); m.AsPublished {
 		lines = append(lines, "As published: the verdict that the source stored counts in "+crashed+" that broke down, and only cases count that all comparable candidates have")
-	case m.AsPublished:
-		lines = append(lines, "As published: only cases count that all comparable candidates have")
-	case m.Crashed > 0:
+	} else if m.Crashed > 0 {
 		lines = append(lines, "Without a result: "+crashed+" that broke down, whatever verdict the source stored; import --as-published counts that")
 	}
 	if len(m.NotShared) > 0 {

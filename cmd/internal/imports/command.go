@@ -144,7 +144,7 @@ func command(h func() Host, name string, f format) *cobra.Command {
 	return cmd
 }
 
-// read imports files and says what came of it.
+// read imports files and prints the result.
 func read(c *cobra.Command, host Host, f format, o imports.Options, t imports.Target, paths []string) (err error) {
 	if t.Runs, err = host.Load(c); err != nil {
 		return err

@@ -126,7 +126,7 @@ func Show(w io.Writer, dir string, m manifest.Manifest, e ledger.Episode, state 
 	return err
 }
 
-// verdict says who scored an episode, and what came of it.
+// verdict says who scored an episode, and the result.
 func verdict(m manifest.Manifest, e ledger.Episode) string {
 	switch why := e.Excluded(); {
 	case why == manifest.NotScored:
