@@ -50,12 +50,15 @@ func (t *Turn) Decides() bool { return t.Role != roleRescue && t.Role != RoleCom
 // must be a decision with a reply.
 func (t *Turn) Judged() bool { return t.ErrorKind == "" && t.Decides() }
 
-// Timed reports whether the times of the turn are known. Those of an imported turn may not be: its
+// agentImported is the agent of episodes that another harness made: strategy.Imported.
+const agentImported = "imported"
+
+// Timed reports whether the times of the turn are known. Those of an imported one may not be: its
 // source has neither a start nor a duration.
-func (t *Turn) Timed() bool { return t.TsStart != 0 || t.DurationUs != 0 }
+func (t *Turn) Timed() bool { return t.Agent != agentImported || t.TsStart != 0 || t.DurationUs != 0 }
 
 // Timed reports whether the times of the episode are known, as of Turn.
-func (e *Episode) Timed() bool { return e.TsStart != 0 || e.ElapsedUs != 0 }
+func (e *Episode) Timed() bool { return e.Agent != agentImported || e.TsStart != 0 || e.ElapsedUs != 0 }
 
 // Truncated reports whether the output ended at the token limit.
 func (t *Turn) Truncated() bool {
