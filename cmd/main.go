@@ -30,6 +30,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/flowsim"
 	"github.com/cupel-eval/cupel/goldens/research"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/imports"
@@ -48,6 +49,9 @@ type App struct {
 	// executes, in place of its world or HTTP endpoint. They run in replay, too.
 	// Several episodes call one at once.
 	Tools map[string]episode.ToolFunc
+	// Checks are Go functions, by the name that a task's score gives as its check. They run
+	// in replay, too.
+	Checks map[string]scorer.Func
 	// Worlds are kinds of worlds, by the name that a suite's worlds give as their kind.
 	Worlds map[string]world.Kind
 	// Providers make models, by the name that a candidate gives as its provider. What

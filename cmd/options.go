@@ -42,7 +42,7 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 		Recording: harness.Recording{Mode: recorder.Mode(cfg.Mode), RecordFlags: cfg.Flag()},
 		Bounds:    harness.Bounds{Concurrency: cfg.Concurrency, LaneConcurrency: cfg.LaneConcurrency, Caps: cfg.Caps, Limits: cfg.Limits},
 		RunFolder: harness.RunFolder{Runs: cfg.Runs, Canary: cfg.Canary},
-		Parts:     harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Key: p.key, LookupEnv: p.credential, Secrets: p.secrets},
+		Parts:     harness.Parts{Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Checks: p.app.Checks, Key: p.key, LookupEnv: p.credential, Secrets: p.secrets},
 		Rules:     harness.Rules{Policy: cfg.Policy, Prices: prices, Acceptance: cfg.Acceptance, CodeVersion: version(), Adapters: p.adapters()},
 	}
 	if dir != "" {

@@ -129,7 +129,7 @@ func (p *process) prove(c *cobra.Command, cfg config.Config) (r prove.Result, er
 		Matrix: harness.Matrix{Suite: suite, Candidates: cfg.CandidatesOf(suite)},
 		Rules:  harness.Rules{Policy: cfg.Policy, Prices: prices},
 		Parts: harness.Parts{
-			Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, LookupEnv: p.credential,
+			Providers: p.providers(), Strategies: p.app.Strategies, Tools: p.app.Tools, Checks: p.app.Checks, LookupEnv: p.credential,
 			Transport: func(string) http.RoundTripper { return transport },
 		},
 	}

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	custom "github.com/cupel-eval/cupel/goldens/scorer"
 )
 
 // TestChecksAreComplete: every kind of check is read, written, described and has a
@@ -68,6 +70,10 @@ func everything() Expect {
 			{Path: ".", Wants: map[string]any{"exists": true, "matches": "^x"}},
 		},
 		Unchanged: []string{"stock", "orders.O8", "."}, StateHash: strings.Repeat("0a", 32),
+		Scores: []custom.Spec{
+			{Name: "tone", Exec: []string{"python3", "tone.py"}, With: json.RawMessage(`{"want":"formal"}`), Timeout: time.Minute, AtLeast: new(0.75)},
+			{Name: "polite", Check: "is_polite"},
+		},
 		Signals: map[string]string{"stall": "false"}, TableLabel: "angry", Note: "n",
 	}
 }
@@ -115,7 +121,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	require.Equal(t, []string{
 		"status", "stop_reason", "answer_numbers", "answer_not_numbers", "answer_only_numbers", "answer_near", "answer_contains_any", "answer_contains_all",
 		"answer_not_contains", "answer_matches", "answer_not_matches", "answer_table", "max_clarifies", "max_steps", "max_tool_calls",
-		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall",
+		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall", "score.tone", "score.polite",
 	}, names)
 }
 

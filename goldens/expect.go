@@ -1,6 +1,9 @@
 package goldens
 
-import "github.com/cupel-eval/cupel/goldens/human"
+import (
+	"github.com/cupel-eval/cupel/goldens/human"
+	custom "github.com/cupel-eval/cupel/goldens/scorer"
+)
 
 // Expect is one accepted outcome of a task. Every field that is set is a check;
 // an empty string, nil pointer or empty slice checks nothing.
@@ -44,6 +47,8 @@ type Expect struct {
 	StateHash string       `json:",omitzero"`
 	// Workflow and Effects, JSON each, are what the kind of the world checks: see package judge.
 	Workflow, Effects string `json:",omitempty"`
+	// Scores are checks that users bring. Outcomes of a task that name equal ones share a result.
+	Scores []custom.Spec `json:",omitempty"`
 	// Signals maps a signal's name to a condition: true or false for
 	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
 	// <N for the others, see signalOf.

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	custom "github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
@@ -252,6 +253,8 @@ type Outcome struct {
 	StateBefore, StateAfter json.RawMessage
 	// Requests are what people were asked for, in order.
 	Requests []human.Requested
+	// Scores are the results of the checks that users bring, by their names.
+	Scores map[string]custom.Result
 }
 
 // Called is one tool call of an Outcome.

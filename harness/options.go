@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -88,6 +89,9 @@ type Recording struct {
 	// WithAgent runs external agents in a replay, against their recordings; without it a
 	// replay needs no agent.
 	WithAgent bool
+	// Scoring says where a replay gets the results of the programs of score checks: from the
+	// cassettes, unless it is drive.ScoreAgain or drive.ScoreNothing.
+	Scoring drive.Scoring
 	// ReplaySpeed scales the timing of a replay: 1 is the recorded speed, 2 twice as fast; 0
 	// does not wait. The rows are the same at any speed.
 	ReplaySpeed float64
@@ -150,6 +154,9 @@ type Parts struct {
 	// Tools are Go functions by the name of a tool of the suite. They replace its world or
 	// HTTP endpoint, in replay, too.
 	Tools map[string]episode.ToolFunc
+	// Checks are Go functions by the name that a task's score gives as its check. They run in
+	// replay, too.
+	Checks map[string]scorer.Func
 	// LookupEnv reads the environment variables in headers of HTTP tools, like os.LookupEnv;
 	// nil finds none. Never called in replay.
 	LookupEnv func(name string) (string, bool)

@@ -282,7 +282,7 @@ func (r *runner) env() *drive.Env {
 	v := &drive.Env{
 		RunID: r.id, Mode: r.Mode, Today: r.today, Resumed: r.resumed != nil, Speed: r.ReplaySpeed,
 		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
-		Tools: r.Tools, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
+		Tools: r.Tools, Checks: r.Checks, Scoring: r.Scoring, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
 		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, Factories: r.Providers, External: r.hosts.Run,
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -118,6 +119,22 @@ func (r *Recorder) Leftover() int {
 		return 0
 	}
 	return r.index.left
+}
+
+// Skip counts the unused recordings of requests to a host as used.
+func (r *Recorder) Skip(host string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.index == nil {
+		return
+	}
+	for _, same := range r.index.byDigest {
+		at, err := url.Parse(r.index.data.Interactions[same.indexes[0]].Request.URL)
+		if err == nil && at.Host == host {
+			r.index.left -= len(same.indexes) - same.next
+			same.next = len(same.indexes)
+		}
+	}
 }
 
 // Digest returns the SHA-256 hex of the cassette file that was read or saved. It is empty

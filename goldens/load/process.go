@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
+	"slices"
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/process"
@@ -85,4 +88,25 @@ func Processes(fsys fs.FS, path string, kinds map[string]world.Kind) (map[string
 		}
 	}
 	return out, l.servers, nil
+}
+
+// findScorers says where the programs of checks run, and what they are.
+func (l *loader) findScorers(t *goldens.Task, places []yamlfile.Object) {
+	known := map[string]scorer.Spec{} // by name, of the outcomes so far
+	for i := range t.Expect {
+		t.Expect[i].Scores = slices.Clone(t.Expect[i].Scores) // outcomes inherit them
+		for k := range t.Expect[i].Scores {
+			spec := &t.Expect[i].Scores[k]
+			at := places[i].FieldAt("score")
+			if spec.Exec != nil {
+				spec.Dir, spec.Digest = l.label, l.programDigest(at, process.Kind{Command: spec.Exec})
+			}
+			if was, ok := known[spec.Name]; ok && !reflect.DeepEqual(*spec, was) {
+				at.Failf("another outcome of the task has another check named %q; give it a name", spec.Name)
+			}
+		}
+		for _, spec := range t.Expect[i].Scores {
+			known[spec.Name] = spec
+		}
+	}
 }

@@ -55,6 +55,7 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 	if p, ok := o.Need("expect"); ok {
 		also, _ := o.Get("also_accept")
 		t.Expect, places.expect = goldens.ReadExpects(p, also)
+		l.findScorers(&t, places.expect)
 	}
 	return t, places
 }

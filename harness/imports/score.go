@@ -81,6 +81,7 @@ func checkable(e goldens.Expect, o goldens.Outcome, said texts) (kept goldens.Ex
 	drop(true, len(is.Unchanged) > 0, "unchanged", "state", func(e *goldens.Expect) { e.Unchanged = nil })
 	drop(true, is.StateHash != "", "state_hash", "state", func(e *goldens.Expect) { e.StateHash = "" })
 	drop(true, is.TableLabel != "", "answer_table", "state", func(e *goldens.Expect) { e.TableLabel = "" })
+	drop(true, len(is.Scores) > 0, "score", "result of a program or function", func(e *goldens.Expect) { e.Scores = nil })
 	drop(true, len(is.Signals) > 0, "signal", "signals of the harness", func(e *goldens.Expect) { e.Signals = nil })
 	return e, absent
 }

@@ -28,6 +28,7 @@ type Replayer struct {
 // episodes only. The caller must call Close.
 func NewReplayer(o harness.Options, m manifest.Manifest) (*Replayer, error) {
 	o.Mode, o.Runs, o.Resume, o.Stale, o.ReplaySpeed, o.WithAgent = recorder.Replay, "", "", false, 0, false
+	o.Scoring = drive.ScoreNothing
 	o.Trials, o.Seed, o.Select = max(m.Trials, 1), m.Seed, harness.Selection{}
 	known := map[string]bool{episode.ScriptedCandidate: true}
 	for _, c := range o.Candidates {

@@ -105,6 +105,9 @@ func reexecute(ctx context.Context, o harness.Options, dir string, changed bool,
 		return m, again, fmt.Errorf("make a folder for the re-execution: %w", err)
 	}
 	defer remove()
+	if changed || m.RescoredFrom != "" { // its cassettes have the results of other programs
+		o.Scoring = drive.ScoreAgain
+	}
 	o.Mode, o.Runs, o.Resume, o.Trials, o.Seed = recorder.Replay, tmp, "", max(m.Trials, 1), m.Seed
 	base := func(candidate string) string { return candidate }
 	if o.Fork != nil {

@@ -52,9 +52,9 @@ func (p Prover) Goal(demands []*Demand) *Goal {
 		d.Add(g)
 	}
 	g.Task.Expect = []goldens.Expect{g.Expect}
-	// What the tools of the world do to its state is not known here, nor who calls them and what
-	// people say.
-	g.Task.Expect[0].Before, g.Task.Expect[0].Approvals = nil, human.Approvals{}
+	// What the tools of the world do to its state is not known here, nor who calls them, what
+	// people say and what programs find.
+	g.Task.Expect[0].Scores, g.Task.Expect[0].Before, g.Task.Expect[0].Approvals = nil, nil, human.Approvals{}
 	required := &g.Task.Expect[0].Trajectory.Required
 	*required = slices.Clone(*required)
 	for i := range *required {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/toolserver/session"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -68,7 +69,7 @@ func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) led
 	} else {
 		begin(ctx, e)
 	}
-	return v.clean(e.close())
+	return v.clean(e.close(ctx))
 }
 
 // begin opens the world and drives the episode.
@@ -333,7 +334,7 @@ func (e *driver) finishAbandoned() {
 }
 
 // close closes the world, seals the cassette and builds the rows.
-func (e *driver) close() ledger.EpisodeRows {
+func (e *driver) close(ctx context.Context) ledger.EpisodeRows {
 	e.finishAbandoned()
 	if e.world != nil {
 		if err := e.world.Close(); err != nil && e.finish.Err == nil && e.finish.Status != agent.Interrupted {
@@ -341,6 +342,13 @@ func (e *driver) close() ledger.EpisodeRows {
 		}
 	}
 	closeServers(e)
+	var scores map[string]scorer.Result
+	if e.finish.Err == nil && e.finish.Status != agent.Interrupted {
+		var err error
+		if scores, err = score(ctx, e); err != nil {
+			e.fail(err)
+		}
+	}
 	f := *e.finish
 	digest := ""
 	if e.recorder != nil {
@@ -352,6 +360,7 @@ func (e *driver) close() ledger.EpisodeRows {
 		digest = e.recorder.Digest()
 	}
 	o := e.rows.outcome(f, e.clock)
+	o.Scores = scores
 	e.emit(episode.Trace{Finish: &f, Outcome: &o})
 	return e.rows.episode(f, o, digest)
 }

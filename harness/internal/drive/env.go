@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -41,6 +42,9 @@ type Env struct {
 	Base func(provider string) http.RoundTripper
 	// Tools are Go functions by the names of tools.
 	Tools map[string]episode.ToolFunc
+	// Checks are Go functions by the names of checks. Scoring says which programs run in replay.
+	Checks  map[string]scorer.Func
+	Scoring Scoring
 	// LookupEnv reads environment variables for headers of HTTP tools.
 	LookupEnv func(name string) (string, bool)
 	// Human answers questions; nil means the world answers.

@@ -55,7 +55,7 @@ func (v *Env) Repeat(ctx context.Context, p Planned, r Repeated, trace func(epis
 	if r.Err != nil {
 		failOpen(ctx, e, r.Err)
 	}
-	rows := e.close()
+	rows := e.close(ctx)
 	if rows.Episode.Hosts = r.Hosts; rows.Episode.ErrorText == "" {
 		rows.Episode.ErrorText = clip.Bytes(r.Failure, 500)
 	}

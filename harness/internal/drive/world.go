@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/toolserver/session"
 	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness/internal/httptool"
@@ -86,6 +87,8 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case (process.Transport{}).Handles(req):
 		return t.world(req)
+	case (scorer.Transport{}).Handles(req):
+		return t.score(req)
 	case (session.Transport{}).Handles(req):
 		return t.server(req)
 	case ok:

@@ -1,0 +1,255 @@
+// Package scorer runs the checks that users bring: programs that read an episode and judge it,
+// and Go functions.
+//
+// A program is asked through an http.RoundTripper, as a POST to http://score.invalid/NAME with
+// the digests of the program and of what it reads. Put a recorder between [Ask] and
+// [Transport], and the recorder's replay answers without the program.
+package scorer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/cupel-eval/cupel/internal/child"
+	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lines"
+)
+
+// Host is the host in the addresses of the requests: RFC 6761 keeps it from resolving.
+const Host = "score.invalid"
+
+// DefaultTimeout bounds one run of a program unless its check says otherwise.
+const DefaultTimeout = 30 * time.Second
+
+const (
+	maxOutput = 64 << 10 // bytes of standard output
+	maxStderr = 2 << 10  // bytes of the end of standard error that a message has
+	maxReason = 400      // bytes that are kept, before an ellipsis
+)
+
+// Spec is one check of a task.
+type Spec struct {
+	// Name is unique in an accepted outcome.
+	Name string
+	// Exec is the program and its arguments, run in Dir and not by a shell. Digest is the
+	// SHA-256 hex of Exec and the files of the suite that it names.
+	Exec    []string      `json:",omitempty"`
+	Dir     string        `json:"-"`
+	Digest  string        `json:",omitempty"`
+	Timeout time.Duration `json:",omitempty"` // of a program; 0 means DefaultTimeout
+	// Check is the name of the Go function of a check without Exec.
+	Check string `json:",omitempty"`
+	// With is passed on, as JSON; nil means null.
+	With json.RawMessage `json:",omitempty"`
+	// AtLeast is the least score that passes; nil leaves it to the result's Pass.
+	AtLeast *float64 `json:",omitempty"`
+}
+
+// Episode is what a scorer reads. Field names are those of the JSON.
+type Episode struct {
+	Task       string          `json:"task"`
+	Request    string          `json:"request"`
+	With       json.RawMessage `json:"with,omitempty"`
+	Status     string          `json:"status"`
+	StopReason string          `json:"stop_reason,omitempty"`
+	// Answer is what the user was told: untrusted text.
+	Answer string `json:"answer"`
+	Steps  int    `json:"steps"`
+	Calls  []Call `json:"calls"`
+	// StateBefore and StateAfter are those of the world; absent if it has none that can change.
+	StateBefore json.RawMessage `json:"state_before,omitempty"`
+	StateAfter  json.RawMessage `json:"state_after,omitempty"`
+}
+
+// Call is a tool call of an episode. Args is a text, because a model wrote it.
+type Call struct {
+	Tool    string `json:"tool"`
+	Args    string `json:"args"`
+	Outcome string `json:"outcome"`
+	// Result is the value that the tool returned, absent unless the outcome is ok.
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// Result is what a scorer finds.
+type Result struct {
+	// Pass may be absent (nil) only if the check has a least score.
+	Pass *bool `json:"pass,omitempty"`
+	// Score is a finite number; nil means none.
+	Score *float64 `json:"score,omitempty"`
+	// Reason is for people, at most 400 bytes of it are kept.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Func is a check written in Go. Several episodes call one at once, in replay, too, so it must
+// depend on the episode only. An error, like a panic, is a failure of the harness and not of
+// the model.
+type Func func(context.Context, Episode) (Result, error)
+
+// Passed reports whether a result meets the check.
+func (s Spec) Passed(r Result) bool {
+	if s.AtLeast != nil && (r.Score == nil || *r.Score < *s.AtLeast) {
+		return false
+	}
+	return r.Pass == nil || *r.Pass
+}
+
+// valid says why a result is none.
+func (s Spec) valid(r *Result) error {
+	switch {
+	case s.AtLeast != nil && r.Score == nil:
+		return fmt.Errorf("score %s: the result has no score, which at_least needs", s.Name)
+	case s.AtLeast == nil && r.Pass == nil:
+		return fmt.Errorf("score %s: the result has no pass; return true or false, or write at_least in the check", s.Name)
+	case r.Score != nil && (math.IsNaN(*r.Score) || math.IsInf(*r.Score, 0)):
+		return fmt.Errorf("score %s: the score must be a finite number", s.Name)
+	}
+	r.Reason = clip.Bytes(r.Reason, maxReason)
+	return nil
+}
+
+// Call calls the Go function of a check.
+func (s Spec) Call(ctx context.Context, f Func, e Episode) (r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("score %s: the function %s panicked: %v", s.Name, s.Check, p)
+		}
+	}()
+	e.With = s.With
+	if r, err = f(ctx, e); err != nil {
+		return r, fmt.Errorf("score %s: the function %s: %w", s.Name, s.Check, err)
+	}
+	return r, s.valid(&r)
+}
+
+type requestKey struct{}
+
+type request struct {
+	spec Spec
+	text []byte
+}
+
+// Ask has the program of a check judge an episode, through a transport. The error names the
+// check and what its program did wrong, or is that of the transport or the context.
+func Ask(ctx context.Context, transport http.RoundTripper, s Spec, e Episode) (r Result, err error) {
+	e.With = s.With
+	text, err := json.Marshal(e)
+	if err != nil {
+		return r, fmt.Errorf("score %s: write the episode: %w", s.Name, err)
+	}
+	sum := sha256.Sum256(text)
+	body, _ := json.Marshal(map[string]string{"scorer": s.Digest, "episode": hex.EncodeToString(sum[:])}) // texts encode
+	ctx = context.WithValue(ctx, requestKey{}, request{s, text})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+Host+"/"+s.Name, bytes.NewReader(body))
+	if err != nil {
+		return r, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return r, err
+	}
+	out, err := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return r, fmt.Errorf("score %s: read the result: %w", s.Name, err)
+	}
+	return s.read(out)
+}
+
+// read reads what a program wrote.
+func (s Spec) read(out []byte) (r Result, err error) {
+	dec := json.NewDecoder(bytes.NewReader(out))
+	dec.DisallowUnknownFields()
+	if err = dec.Decode(&r); err == nil && dec.More() {
+		err = errors.New("more than one value")
+	}
+	if err != nil {
+		return r, fmt.Errorf("score %s: the program must write {\"pass\": …, \"score\": …, \"reason\": …} and nothing else, but wrote %q: %w", s.Name, clip.Bytes(string(out), 200), err)
+	}
+	return r, s.valid(&r)
+}
+
+// Transport answers requests of Ask by running their programs. It sits beneath a recorder, so
+// that a replayed request starts nothing. It takes no settings and is safe for concurrent use.
+type Transport struct{}
+
+// Handles reports whether a request is one of Ask.
+func (Transport) Handles(req *http.Request) bool {
+	_, ok := req.Context().Value(requestKey{}).(request)
+	return ok
+}
+
+// RoundTrip implements http.RoundTripper.
+func (Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		_ = req.Body.Close() // what the program gets is in the context
+	}
+	r, ok := req.Context().Value(requestKey{}).(request)
+	if !ok {
+		return nil, fmt.Errorf("send a request to %s: not one of a check; a run makes them", req.URL.Host)
+	}
+	out, err := r.run(req.Context())
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(out)),
+		Body: io.NopCloser(bytes.NewReader(out)), Request: req,
+	}, nil
+}
+
+// run runs the program, and kills it with its descendants when its time is over.
+func (r request) run(ctx context.Context) ([]byte, error) {
+	program := lines.Program{Command: r.spec.Exec, Dir: r.spec.Dir, Name: "the program of score " + r.spec.Name, Setting: "score"}
+	env, err := program.Environ()
+	if err != nil {
+		return nil, err
+	}
+	limit := r.spec.Timeout
+	if limit == 0 {
+		limit = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, stderr := &child.Bounded{Max: maxOutput}, &child.Tail{Max: maxStderr}
+	p, err := child.Start(child.Command{Args: r.spec.Exec, Dir: r.spec.Dir, Env: env, Stdin: bytes.NewReader(r.text), Stdout: out, Stderr: stderr})
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	stop := context.AfterFunc(ctx, p.Kill)
+	p.Wait()
+	stop()
+	text, refused := out.Bytes()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("%s gave no result within %v and was killed%s", program, limit, said(stderr))
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case refused:
+		return nil, fmt.Errorf("%s wrote more than %d KiB", program, maxOutput>>10)
+	case !p.State().Success():
+		return nil, fmt.Errorf("%s failed: %s%s", program, p.State(), said(stderr))
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, fmt.Errorf("%s wrote nothing%s", program, said(stderr))
+	}
+	_, err = r.spec.read(text)
+	return text, err
+}
+
+// said is what a program wrote to standard error, for a message.
+func said(stderr *child.Tail) string {
+	text := bytes.TrimSpace([]byte(stderr.String()))
+	if len(text) == 0 {
+		return ""
+	}
+	return ": " + clip.Bytes(string(text), 300)
+}
