@@ -23,7 +23,7 @@ func TestExtendDocs(t *testing.T) {
 	text := testkit.Doc(t, "extend.md")
 	dir := copyExample(t)
 	code := regexp.MustCompile("(?s)```(go|yaml)\n(.*?)```").FindAllStringSubmatch(text, -1)
-	require.Len(t, code, 6)
+	require.Len(t, code, 7)
 	for _, block := range code {
 		requireInExample(t, dir, block[2])
 	}
