@@ -51,13 +51,13 @@ const total = 102_480
 var addedPackages = []string{
 	"agent/external", "agent/person", "cmd/internal/agents", "cmd/internal/imports", "cmd/internal/join", "cmd/internal/listing",
 	"agent/orchestrator", "agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits",
-	"agent/orchestrator/memory", "agent/orchestrator/role", "agent/orchestrator/transition",
+	"agent/orchestrator/memory", "agent/orchestrator/role", "agent/orchestrator/transition", "agent/orchestrator/worklog",
 	"cmd/internal/pin", "cmd/internal/starter", "cmd/internal/tape", "cmd/internal/viewer", "goldens/desk", "goldens/human", "goldens/instance",
 	"goldens/flowsim", "goldens/flowsim/formula", "goldens/flowsim/graph", "goldens/flowsim/interp", "goldens/flowsim/table",
 	"goldens/flowsim/web",
 	"goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
-	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/otlp", "harness/prove",
+	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "internal/child", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots",
 }

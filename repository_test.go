@@ -26,7 +26,7 @@ const module = "github.com/cupel-eval/cupel/"
 // arrows says which of our packages a package's code may import. A package not
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
-	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/orchestrator", "agent/orchestrator/limits", "agent/orchestrator/role", "agent/person", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
+	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/orchestrator", "agent/orchestrator/limits", "agent/orchestrator/role", "agent/orchestrator/worklog", "agent/person", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
 	"agent/contract": {"agent/invisible", "agent/tool"},
 	// The settings of external agents: a leaf of types.
 	"agent/external": {},
@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"agent/strategy": {"agent/external", "agent/orchestrator/limits"},
 	// The rules of agent orchestrator, which hold no conversation: tables of state machines and
 	// what moves along them.
-	"agent/orchestrator":                      {"agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits", "agent/orchestrator/memory", "agent/orchestrator/role", "agent/person", "agent/strategy", "agent/tool", "internal/clip", "providers"},
+	"agent/orchestrator":                      {"agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits", "agent/orchestrator/memory", "agent/orchestrator/role", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "internal/clip", "providers"},
 	"agent/orchestrator/transition":           {},
 	"agent/orchestrator/transition/tracetest": {"agent/orchestrator/transition", "internal/regular"},
 	"agent/orchestrator/role":                 {},
@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"agent/orchestrator/background":           {"agent/orchestrator/transition", "internal/clip"},
 	"agent/orchestrator/build":                {"agent/orchestrator/transition"},
 	"agent/orchestrator/memory":               {"internal/clip", "providers"},
+	"agent/orchestrator/worklog":              {"agent/orchestrator/graph"},
 	"agent/plan":                              {"agent/strategy", "agent/tool", "internal/clip"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
@@ -105,7 +106,7 @@ var arrows = map[string][]string{
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/human", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/human", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The sessions of foreign agents, and the machine that makes their calls again.
 	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
@@ -130,7 +131,8 @@ var arrows = map[string][]string{
 	"recorder/secrets":  {"recorder/internal/canonical"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
 	// packages of their own beneath it, readers of single columns one above it.
-	"harness/ledger":          {"harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/regular"},
+	"harness/ledger/work":     {},
+	"harness/ledger":          {"harness/ledger/manifest", "harness/ledger/sealed", "harness/ledger/work", "internal/atomicfile", "internal/regular"},
 	"harness/ledger/column":   {"harness/ledger", "harness/ledger/sealed"},
 	"harness/ledger/manifest": {"harness/ledger/sealed", "internal/atomicfile"},
 	"harness/ledger/sealed":   {"internal/atomicfile", "internal/regular"},

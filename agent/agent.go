@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
+	"github.com/cupel-eval/cupel/agent/orchestrator/worklog"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/providers"
@@ -42,6 +43,9 @@ type Ready struct {
 	// Background reports that the event started a task in the background, which a message
 	// of the user may wait for.
 	Background bool
+	// Tasks are all that the agent has planned or handed over so far, in that order; nil if
+	// nothing has changed since the last Step that returned them.
+	Tasks []worklog.Task
 	// Used are the counters after the event.
 	Used guard.Used
 }

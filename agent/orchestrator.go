@@ -128,6 +128,7 @@ func (m *orchestratorMachine) Step(ev Event) Ready {
 	if m.thread.Changed && !m.Over() {
 		m.showTasks(m.thread.Checklist())
 	}
+	m.out.Tasks = m.thread.Work()
 	m.thread.Changed = false
 	return m.ready()
 }

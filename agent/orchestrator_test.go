@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
+	"github.com/cupel-eval/cupel/agent/orchestrator/worklog"
 	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
@@ -58,6 +59,7 @@ type instanceRun struct {
 	tools     []CallTool
 	requests  []person.Request
 	updates   []Update
+	work      []worklog.Task // the latest Ready.Tasks
 	judged    []Judgement
 	listening int
 	open      []int // requests without an answer
@@ -130,6 +132,9 @@ func (r *instanceRun) step(m Machine, ev Event) {
 		r.after(m.(*orchestratorMachine))
 	}
 	r.updates = append(r.updates, ready.Updates...)
+	if ready.Tasks != nil {
+		r.work = ready.Tasks
+	}
 	if ready.Background {
 		r.started++
 	}

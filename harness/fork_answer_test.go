@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 )
 
 // patient is the contract agent, but its calls wait for a person.
@@ -58,7 +58,7 @@ func TestForkAnswersWhatIsAwaited(t *testing.T) {
 			require.Equal(t, []bool{true, false}, []bool{rows.Turns[0].Replayed, rows.Turns[1].Replayed})
 			require.Equal(t, c.outcome, rows.ToolCalls[0].Outcome)
 			require.Equal(t, c.executed, rows.ToolCalls[0].Executed)
-			require.Equal(t, []ledger.Request{{Tool: "get_job_status", Kind: "approval", Severity: "info", Message: `Allow get_job_status with arguments {"id":"7"}?`, Say: c.said[0], Text: c.said[1], TsAsked: ep.Requests[0].TsAsked}}, ep.Requests)
+			require.Equal(t, []work.Request{{Tool: "get_job_status", Kind: "approval", Severity: "info", Message: `Allow get_job_status with arguments {"id":"7"}?`, Say: c.said[0], Text: c.said[1], TsAsked: ep.Requests[0].TsAsked}}, ep.Requests)
 			if c.name != "" {
 				require.Equal(t, c.name, ep.Candidate)
 			}

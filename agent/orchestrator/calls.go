@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,6 +105,7 @@ func (t *Thread) Call(name string, args json.RawMessage) (Outcome, bool) {
 // Abandoned cancels the task of the plan that a cancelled sub-agent worked on.
 func (t *Thread) Abandoned(a *Agent) {
 	t.background.Cancel(a.ID)
+	t.work.End(a.ID, graph.Cancelled, "", t.Now())
 	t.Changed = t.graph.Abandon(a.Task, "Cancelled", t.Now()) || t.Changed
 }
 
@@ -137,6 +139,9 @@ func (t *Thread) plan(args json.RawMessage) Outcome {
 		}
 		o.Result = value(map[string]any{"result": planFaults, "taskCount": 0, "faults": lines})
 		return o
+	}
+	if t.graph.State == graph.AwaitingApproval {
+		t.work.Drop(t.Plans)
 	}
 	t.Plans++
 	t.graph.Plan(tasks)
@@ -205,6 +210,7 @@ func (t *Thread) delegate(args json.RawMessage) Outcome {
 	}
 	t.delegates++
 	a := &Agent{ID: fmt.Sprintf("dg_%d", t.delegates), Role: role.Delegate, Inline: true, key: "delegate:" + d.Role, Tools: t.tools[role.Delegate].Only(d.Tools)}
+	t.work.Begin(a.ID, 0, graph.Task{Kind: graph.Delegate, Title: d.Role}, t.Now())
 	text := t.Clean(d.Briefing)
 	if len(d.Artifacts) > 0 {
 		text += "\n\nARTEFACTS:\n" + t.JSON(d.Artifacts)
@@ -222,6 +228,8 @@ func (t *Thread) build(args json.RawMessage) Outcome {
 	case background.Duplicate:
 		return Outcome{Result: value(map[string]any{"result": outcome, "taskId": bg.ID})}
 	}
+	title, _, _ := strings.Cut(b.Task, "\n")
+	t.work.Begin(bg.ID, 0, graph.Task{Kind: graph.Build, Title: title}, t.Now())
 	return Outcome{
 		Result: value(map[string]any{"result": outcome, "taskId": bg.ID}),
 		Start:  t.builder(&Agent{ID: bg.ID, Role: role.Builder}, b.Task, b.WorkflowID, b.ConversationContext),

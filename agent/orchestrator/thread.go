@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/orchestrator/graph"
 	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/orchestrator/role"
+	"github.com/cupel-eval/cupel/agent/orchestrator/worklog"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
@@ -40,6 +41,7 @@ type Thread struct {
 	Plans int
 
 	graph      graph.Graph
+	work       worklog.Log
 	background *background.Set
 	items      build.Book
 	built      map[string]*build.Item // by task of the plan
@@ -167,12 +169,13 @@ func (t *Thread) Next() ([]*Agent, bool) {
 	case graph.Nothing:
 		return nil, false
 	case graph.Replan:
-		t.notices = append(t.notices, tellReplan+"\n"+t.Fence(t.ended()))
+		t.notices = append(t.notices, tellReplan+"\n"+t.Fence(t.settled()))
 	case graph.Synthesize:
-		t.notices = append(t.notices, tellSumUp+"\n"+t.Fence(t.ended()))
+		t.notices = append(t.notices, tellSumUp+"\n"+t.Fence(t.settled()))
 	case graph.Check:
 		task := t.graph.Find(action.Tasks[0])
 		t.graph.Start(task.ID)
+		t.work.Check(t.Plans, *task, t.Now())
 		t.checkpoint = task.ID
 		t.notices = append(t.notices, "CHECKPOINT "+task.ID+":\n"+t.Fence(task.Spec)+"\n"+tellCheckpoint)
 	case graph.Dispatch:
@@ -184,8 +187,8 @@ func (t *Thread) Next() ([]*Agent, bool) {
 	return out, true
 }
 
-// ended says how the tasks of the plan ended.
-func (t *Thread) ended() string {
+// settled says how the tasks of the plan ended.
+func (t *Thread) settled() string {
 	var lines []string
 	for _, task := range t.graph.Settled() {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", task.ID, task.Status, t.Line(cmp.Or(task.Why, task.Result), maxLine)))
@@ -211,6 +214,7 @@ func (t *Thread) dispatch(task graph.Task) *Agent {
 		found = append(found, dep+": "+clip.Fit(t.graph.Find(dep).Result, maxFinding))
 	}
 	context := strings.Join(found, "\n")
+	t.work.Begin(bg.ID, t.Plans, task, t.Now())
 	a := &Agent{ID: bg.ID, Task: task.ID, Role: r, key: string(r) + ":" + task.ID, Tools: t.tools[r]}
 	switch r {
 	case role.Builder:
@@ -294,6 +298,7 @@ func (t *Thread) Settle(a *Agent, why, text string) any {
 		t.attempts[a.key] = list[max(0, len(list)-maxAttempts):]
 	}
 	t.shown.add(text)
+	t.ended(a, why)
 	if a.Inline {
 		blockers := []string{}
 		if why != "" {
@@ -329,6 +334,18 @@ func (t *Thread) Settle(a *Agent, why, text string) any {
 	return nil
 }
 
+// ended notes how the task of a sub-agent ended.
+func (t *Thread) ended(a *Agent, why string) {
+	state := graph.Succeeded
+	switch {
+	case why != "" && a.item != nil && a.item.Phase == build.Blocked:
+		state = worklog.Blocked
+	case why != "":
+		state = graph.Failed
+	}
+	t.work.End(a.ID, state, why, t.Now())
+}
+
 // Touch is a sign of life of a sub-agent; waiting says that it waits for a person.
 func (t *Thread) Touch(a *Agent, waiting bool) {
 	if !waiting {
@@ -347,6 +364,14 @@ func (t *Thread) Sweep() map[string]string {
 		out[task.ID] = task.Reason
 	}
 	return out
+}
+
+// Work returns what became of all tasks if that has changed since the last call, else nil.
+func (t *Thread) Work() []worklog.Task {
+	if t.Changed {
+		t.work.Follow(t.Plans, t.graph.Tasks)
+	}
+	return t.work.Tasks()
 }
 
 // State is the part of the orchestrator's system message that changes.

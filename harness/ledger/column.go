@@ -16,37 +16,14 @@ func columnsOf(fields []any) []column {
 		switch p := f.(type) {
 		case *string:
 			out = append(out, &stringColumn{to: p})
-		case *bool:
-			out = append(out, scalar[bool]{p, parquet.Value.Boolean})
-		case *int32:
-			out = append(out, scalar[int32]{p, parquet.Value.Int32})
-		case *int64:
-			out = append(out, scalar[int64]{p, parquet.Value.Int64})
-		case **bool:
-			out = append(out, optional[bool]{p, parquet.Value.Boolean})
-		case **int32:
-			out = append(out, optional[int32]{p, parquet.Value.Int32})
-		case **int64:
-			out = append(out, optional[int64]{p, parquet.Value.Int64})
-		case **float64:
-			out = append(out, optional[float64]{p, parquet.Value.Double})
 		case *[]string:
-			out = append(out, list[string]{p, text})
-		case *[]Check:
-			// A check has three leaves: the first appends the elements, the others set their
-			// members.
-			out = append(out,
-				list[Check]{p, func(v parquet.Value) Check { return Check{Name: text(v)} }},
-				&member[Check]{to: p, put: func(c *Check, v parquet.Value) { c.Passed = v.Boolean() }},
-				&member[Check]{to: p, put: func(c *Check, v parquet.Value) { c.Detail = text(v) }})
-		case *[]Request:
-			out = append(out, list[Request]{p, func(v parquet.Value) Request { return Request{SubAgent: text(v)} }})
-			for i := range len(new(Request).texts()) - 1 {
-				out = append(out, &member[Request]{to: p, put: func(r *Request, v parquet.Value) { *r.texts()[i+1] = text(v) }})
+			out = append(out, list{p})
+		default:
+			if r := recordsOf(f); r != nil {
+				out = append(out, r.columns()...)
+			} else {
+				out = append(out, scalar{f})
 			}
-			out = append(out,
-				&member[Request]{to: p, put: func(r *Request, v parquet.Value) { r.TsAsked = v.Int64() }},
-				&member[Request]{to: p, put: func(r *Request, v parquet.Value) { r.WaitUs = v.Int64() }})
 		}
 	}
 	return out
@@ -69,54 +46,46 @@ func (c *stringColumn) set(v parquet.Value) {
 	*c.to = c.last
 }
 
-type scalar[V any] struct {
-	to  *V
-	get func(parquet.Value) V
-}
+type scalar struct{ to any }
 
-func (c scalar[V]) reset()              {}
-func (c scalar[V]) set(v parquet.Value) { *c.to = c.get(v) }
+func (c scalar) reset()              {}
+func (c scalar) set(v parquet.Value) { setScalar(c.to, v) }
 
-type optional[V any] struct {
-	to  **V
-	get func(parquet.Value) V
-}
-
-func (c optional[V]) reset() {}
-
-func (c optional[V]) set(v parquet.Value) {
-	*c.to = nil
-	if !v.IsNull() {
-		x := c.get(v)
-		*c.to = &x
+// setScalar sets what a field of record.fields, or a member of a record in a list, points to.
+func setScalar(field any, v parquet.Value) {
+	switch p := field.(type) {
+	case *string:
+		*p = text(v)
+	case *bool:
+		*p = v.Boolean()
+	case *int32:
+		*p = v.Int32()
+	case *int64:
+		*p = v.Int64()
+	case **bool:
+		*p = optional(v, parquet.Value.Boolean)
+	case **int32:
+		*p = optional(v, parquet.Value.Int32)
+	case **int64:
+		*p = optional(v, parquet.Value.Int64)
+	case **float64:
+		*p = optional(v, parquet.Value.Double)
 	}
 }
 
-type list[V any] struct {
-	to  *[]V
-	get func(parquet.Value) V
-}
-
-func (c list[V]) reset() { *c.to = nil }
-
-func (c list[V]) set(v parquet.Value) {
-	if !v.IsNull() {
-		*c.to = append(*c.to, c.get(v))
+func optional[V any](v parquet.Value, get func(parquet.Value) V) *V {
+	if v.IsNull() {
+		return nil
 	}
+	return new(get(v))
 }
 
-// member sets one member of the elements of a list.
-type member[E any] struct {
-	to  *[]E
-	at  int
-	put func(*E, parquet.Value)
-}
+type list struct{ to *[]string }
 
-func (c *member[E]) reset() { c.at = 0 }
+func (c list) reset() { *c.to = nil }
 
-func (c *member[E]) set(v parquet.Value) {
-	if !v.IsNull() && c.at < len(*c.to) {
-		c.put(&(*c.to)[c.at], v)
-		c.at++
+func (c list) set(v parquet.Value) {
+	if !v.IsNull() {
+		*c.to = append(*c.to, text(v))
 	}
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -59,36 +58,10 @@ func diffRows[T any, P record[T]](table string, a, b []T) (Difference, bool) {
 	return Difference{}, true
 }
 
+// sameField compares what two fields of record.fields point to.
 func sameField(a, b any) bool {
-	switch p := a.(type) {
-	case *string:
-		return *p == *b.(*string)
-	case *bool:
-		return *p == *b.(*bool)
-	case *int32:
-		return *p == *b.(*int32)
-	case *int64:
-		return *p == *b.(*int64)
-	case **bool:
-		return samePointer(*p, *b.(**bool))
-	case **int32:
-		return samePointer(*p, *b.(**int32))
-	case **int64:
-		return samePointer(*p, *b.(**int64))
-	case **float64:
-		return samePointer(*p, *b.(**float64))
-	case *[]string:
-		return slices.Equal(*p, *b.(*[]string))
-	case *[]Check:
-		return slices.Equal(*p, *b.(*[]Check))
-	case *[]Request:
-		return slices.Equal(*p, *b.(*[]Request))
-	}
-	panic(fmt.Sprintf("ledger: column of type %T", a)) // unreachable: see record.fields
-}
-
-func samePointer[V comparable](a, b *V) bool {
-	return a == b || a != nil && b != nil && *a == *b
+	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	return x.Kind() == reflect.Slice && x.Len()+y.Len() == 0 || reflect.DeepEqual(a, b)
 }
 
 // show formats a value, or null for nil.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 )
@@ -152,23 +151,8 @@ func (d *decoder) field(f any) {
 		for range d.count(1) {
 			*p = append(*p, d.string())
 		}
-	case *[]Check:
-		*p = nil
-		for range d.count(3) {
-			*p = append(*p, Check{d.string(), d.bool(), d.string()})
-		}
-	case *[]Request:
-		*p = nil
-		for range d.count(9) {
-			var r Request
-			for _, s := range r.texts() {
-				*s = d.string()
-			}
-			r.TsAsked, r.WaitUs = d.int(), d.int()
-			*p = append(*p, r)
-		}
 	default:
-		panic(fmt.Sprintf("ledger: column of type %T", f)) // unreachable: see record.fields
+		recordsOf(f).decode(d)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // run would differ from it.
 func TestDigestIsPinned(t *testing.T) {
 	require.Equal(t, "1a03c02fb531d7e1ce353b2f20711c79af2b66730d6de865fb130734973ccd2c", Rows{}.Digest(), "SHA-256 over three SHA-256 of nothing")
-	require.Equal(t, "edcfea0c323707ef43ebeb52976f78b6991ff475da63312fef97abf3ff9ae401", sampleRows(4).Digest())
+	require.Equal(t, "51c2945168a4ff6688507ab9d7ca918f176f92b91fd6ab4bedcc572ddb93e7ba", sampleRows(4).Digest())
 }
 
 func TestEveryFieldChangesTheDigest(t *testing.T) {

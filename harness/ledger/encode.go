@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -16,6 +14,8 @@ type encoder struct {
 	dirty bool // a string was not valid UTF-8
 	last  Key  // of the previous row, valid UTF-8
 	any   bool // there is a previous row
+	// members is the memory of the pointers to the members of a record.
+	members []any
 }
 
 const (
@@ -77,24 +77,8 @@ func (e *encoder) field(f any) {
 		for _, s := range *p {
 			e.string(s)
 		}
-	case *[]Check:
-		e.uint(uint64(len(*p)))
-		for _, c := range *p {
-			e.string(c.Name)
-			e.bool(c.Passed)
-			e.string(c.Detail)
-		}
-	case *[]Request:
-		e.uint(uint64(len(*p)))
-		for _, r := range *p {
-			for _, s := range r.texts() {
-				e.string(*s)
-			}
-			e.int(r.TsAsked)
-			e.int(r.WaitUs)
-		}
 	default:
-		panic(fmt.Sprintf("ledger: column of type %T", f)) // unreachable: see record.fields
+		recordsOf(f).encode(e)
 	}
 }
 
@@ -184,18 +168,9 @@ func clean[T any, P record[T]](row *T) {
 				list[i] = validUTF8(s)
 			}
 			*p = list
-		case *[]Check:
-			list := make([]Check, len(*p))
-			for i, c := range *p {
-				list[i] = Check{validUTF8(c.Name), c.Passed, validUTF8(c.Detail)}
-			}
-			*p = list
-		case *[]Request:
-			*p = slices.Clone(*p)
-			for i := range *p {
-				for _, s := range (*p)[i].texts() {
-					*s = validUTF8(*s)
-				}
+		default:
+			if r := recordsOf(f); r != nil {
+				r.clean()
 			}
 		}
 	}

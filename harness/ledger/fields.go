@@ -6,7 +6,7 @@ package ledger
 type record[T any] interface {
 	*T
 	// fields appends a pointer to every column in schema order, of type *string, *bool, *int32,
-	// *int64, **bool, **int32, **int64, **float64, *[]string, *[]Check or *[]Request.
+	// *int64, **bool, **int32, **int64, **float64, *[]string or one that recordsOf knows.
 	fields(dst []any) []any
 	key() *Key
 }
@@ -36,7 +36,7 @@ func (e *Episode) fields(dst []any) []any {
 		&e.Steps, &e.ToolCalls, &e.Clarifies, &e.Violations, &e.ThrashEvents, &e.StallEvents)
 	return append(e.Tokens.fields(dst), &e.CostNanoUSD, &e.TsStart, &e.ElapsedUs, &e.InfraError, &e.ErrorKind, &e.ErrorText,
 		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest,
-		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Hosts, &e.Requests)
+		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Hosts, &e.Requests, &e.Tasks)
 }
 
 func (t *Turn) fields(dst []any) []any {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -15,6 +16,8 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -63,7 +66,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	rows := sampleRows(2)
 	rows.Episodes[1].ErrorText = bad
 	rows.Episodes[1].Checks = []Check{{Name: bad, Passed: true, Detail: bad}}
-	rows.Episodes[1].Requests = []Request{{Tool: "t", Message: bad, WaitUs: 5}}
+	rows.Episodes[1].Requests = []work.Request{{Tool: "t", Message: bad, WaitUs: 5}}
 	rows.Turns[3].Violations = []string{"fine", bad}
 	dir := t.TempDir()
 	require.NoError(t, writeRows(dir, rows))
@@ -75,7 +78,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	const good = "cut \uFFFD and \uFFFD\uFFFD."
 	require.Equal(t, good, got.Episodes[1].ErrorText)
 	require.Equal(t, []Check{{good, true, good}}, got.Episodes[1].Checks)
-	require.Equal(t, []Request{{Tool: "t", Message: good, WaitUs: 5}}, got.Episodes[1].Requests)
+	require.Equal(t, []work.Request{{Tool: "t", Message: good, WaitUs: 5}}, got.Episodes[1].Requests)
 	require.Equal(t, []string{"fine", good}, got.Turns[3].Violations)
 	require.Equal(t, rows.Digest(), got.Digest())
 
@@ -131,14 +134,14 @@ func TestRowGroupsAndMetadata(t *testing.T) {
 	require.NoError(t, err)
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
-	require.Equal(t, "cupel version 9(build ledger)", f.Metadata().CreatedBy)
+	require.Equal(t, fmt.Sprintf("cupel version %d(build ledger)", schemaVersion), f.Metadata().CreatedBy)
 	groups := f.Metadata().RowGroups
 	require.Len(t, groups, 2)
 	require.EqualValues(t, rowGroupRows, groups[0].NumRows)
 	column := groups[1].Columns[13].MetaData
 	require.Equal(t, []string{"turn"}, []string(column.PathInSchema))
 	require.Equal(t, []byte{0, 64, 0, 0}, column.Statistics.MinValue, "16384, little-endian")
-	for key, want := range map[string]string{keyVersion: "9", keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
+	for key, want := range map[string]string{keyVersion: fmt.Sprint(schemaVersion), keyTable: "turns", keySchema: schemaDigest(schemaText[Turn]())} {
 		got, _ := f.Lookup(key)
 		require.Equal(t, want, got, key)
 	}
@@ -271,10 +274,10 @@ func TestReadRefusesAnotherSchema(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"unknown digest", forge("10", "abc", "turns"), []string{`version "10"`, "reads version 9", "code_version"}},
-		{"claims the digest of other columns", forge("9", schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
+		{"unknown digest", forge("1000", "abc", "turns"), []string{`version "1000"`, fmt.Sprint("reads version ", schemaVersion), "code_version"}},
+		{"claims the digest of other columns", forge(fmt.Sprint(schemaVersion), schemaDigest(schemaText[Turn]()), "turns"), []string{"columns are not those"}},
 		{"the same columns, an older version", forge("3", schemaDigest(schemaText[Turn]()), "turns"), []string{`version "3"`, "run again"}},
-		{"another table", forge("9", "abc", "episodes"), []string{`contains the table "episodes", not "turns"`}},
+		{"another table", forge(fmt.Sprint(schemaVersion), "abc", "episodes"), []string{`contains the table "episodes", not "turns"`}},
 		{"not Parquet", []byte("PAR1 but nothing else PAR1"), []string{"damaged"}},
 		{"empty", nil, []string{"cut short"}},
 		{"only magic", []byte("PAR1\x00\x00\x00\x00PAR1"), []string{"damaged"}},

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 )
 
 // sampleRows sets every column of n episodes to values that vary as in real runs: a few models
@@ -50,8 +51,16 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 		rec.Episode.Checks = append(rec.Episode.Checks, Check{Name: fmt.Sprint("answer_", c), Passed: c%2 == 0, Detail: []string{"", "want 3, got 4"}[c%2]})
 	}
 	for q := range i % 3 {
-		rec.Episode.Requests = append(rec.Episode.Requests, Request{SubAgent: []string{"", "bg_1"}[q], Tool: "delete-workflow", Kind: "approval", Severity: "warning",
+		rec.Episode.Requests = append(rec.Episode.Requests, work.Request{SubAgent: []string{"", "bg_1"}[q], Tool: "delete-workflow", Kind: "approval", Severity: "warning",
 			Message: "Allow it?", Say: []string{"approve", ""}[q], TsAsked: start + int64(q), WaitUs: int64(q) * 90_000_000})
+	}
+	for q := range i % 4 {
+		task := work.Task{ID: []string{"build", "", "check"}[q], Plan: []int32{1, 0, 2}[q], Kind: "build-workflow", Title: "Bau №7", SubAgent: []string{"bg_1", "dg_1", ""}[q],
+			State: []string{"succeeded", "failed", "planned"}[q], Reason: []string{"", "max_turns", ""}[q], TsStart: []*int64{new(start), new(start + 1), nil}[q]}
+		if q == 0 {
+			task.TsEnd = new(start + 9)
+		}
+		rec.Episode.Tasks = append(rec.Episode.Tasks, task)
 	}
 	for t := range 5 {
 		at := start + int64(t)*2_000_000 + r.Int64N(1e6)

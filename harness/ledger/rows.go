@@ -5,6 +5,8 @@
 // nano-USD. Token classes are disjoint. A nil pointer is null: unknown, never zero.
 package ledger
 
+import "github.com/cupel-eval/cupel/harness/ledger/work"
+
 // Key has the first columns of every table: what was under test, and the episode.
 type Key struct {
 	RunID     string `parquet:"run_id,dict"`
@@ -202,27 +204,10 @@ type Episode struct {
 	// the proxy that refuses them.
 	Hosts []string `parquet:"hosts,list"`
 	// Requests are what the agent asked people for, in the order in which it asked.
-	Requests []Request `parquet:"requests,list"`
-}
-
-// Request is what a person was asked for: an approval, a plan review, a question or a setup.
-type Request struct {
-	SubAgent string `parquet:"sub_agent"` // who asked; empty is the main conversation
-	Tool     string `parquet:"tool"`
-	Kind     string `parquet:"kind"`
-	Severity string `parquet:"severity"`
-	Message  string `parquet:"message"`
-	// Say is approve, deny, feedback, answer, select or skip, and empty if nobody answered.
-	Say     string `parquet:"say"`
-	Text    string `parquet:"text"`
-	TsAsked int64  `parquet:"ts_asked,timestamp(microsecond)"`
-	// WaitUs is the virtual time until the answer.
-	WaitUs int64 `parquet:"wait_us"`
-}
-
-// texts returns the text members in order.
-func (r *Request) texts() [7]*string {
-	return [...]*string{&r.SubAgent, &r.Tool, &r.Kind, &r.Severity, &r.Message, &r.Say, &r.Text}
+	Requests []work.Request `parquet:"requests,list"`
+	// Tasks are those of the agent's plans, and what it handed to sub-agents outside of plans, in
+	// the order in which they were planned or handed over.
+	Tasks []work.Task `parquet:"tasks,list"`
 }
 
 // Rows are the three tables of a run, each sorted by task, candidate and trial, then by turn or

@@ -175,6 +175,9 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 	if ready.Background {
 		startedInBackground(e)
 	}
+	if ready.Tasks != nil {
+		e.rows.tasks = ready.Tasks
+	}
 	for _, u := range ready.Updates {
 		e.emit(episode.Trace{Update: &u})
 	}

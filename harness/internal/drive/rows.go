@@ -1,17 +1,15 @@
 package drive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/guard"
-	"github.com/cupel-eval/cupel/agent/person"
+	"github.com/cupel-eval/cupel/agent/orchestrator/worklog"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
@@ -20,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
@@ -50,7 +49,8 @@ type rowBuilder struct {
 	world     *world.Environment // nil until it is open
 	wanted    []tool.Call        // calls that turns requested, executed or not
 	cycles    int
-	requests  []ledger.Request
+	requests  []work.Request
+	tasks     []worklog.Task // the latest that the machine reported
 }
 
 func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
@@ -82,24 +82,6 @@ func (b *rowBuilder) turn(c agent.CallModel, action string, start time.Time) int
 	})
 	b.asked[c.ID] = int32(len(b.turns))
 	return len(b.turns) - 1
-}
-
-// request opens the row of a request to a person and returns its index.
-func (b *rowBuilder) request(who string, r person.Request, at time.Time) int {
-	b.requests = append(b.requests, ledger.Request{
-		SubAgent: clip.Bytes(who, 200), Tool: clip.Bytes(r.Tool, 200), Kind: r.Kind, Severity: cmp.Or(r.Severity, person.Info),
-		Message: clip.Bytes(r.Message, 500), TsAsked: at.UnixMicro(),
-	})
-	return len(b.requests) - 1
-}
-
-// answered fills in what the person said after a virtual wait; nothing if they did not answer.
-func (b *rowBuilder) answered(row int, a person.Answer, ok bool, wait time.Duration) {
-	if !ok {
-		return
-	}
-	r := &b.requests[row]
-	r.Say, r.Text, r.WaitUs = a.Say, clip.Bytes(cmp.Or(a.Text, strings.Join(a.Choices, ", ")), 500), wait.Microseconds()
 }
 
 // pass marks a command without a row: later commands follow its parent.
@@ -254,7 +236,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
 		Violations: int32(o.Violations), ThrashEvents: int32(o.ThrashEvents), StallEvents: int32(o.StallEvents),
 		TsStart: b.Task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
-		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config, Requests: b.requests,
+		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config, Requests: b.requests, Tasks: taskRows(b.tasks),
 	}
 	ep.StateBefore, ep.StateAfter = world.Hash(o.StateBefore), world.Hash(o.StateAfter)
 	if len(b.Task.Expect) > 0 {

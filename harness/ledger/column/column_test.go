@@ -173,7 +173,7 @@ func TestColumns(t *testing.T) {
 	} {
 		require.Equal(t, want, kinds[name])
 	}
-	require.Len(t, Of("episodes"), 45)
+	require.Len(t, Of("episodes"), 46)
 }
 
 func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
