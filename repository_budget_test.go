@@ -59,7 +59,7 @@ var addedPackages = []string{
 	"goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "internal/child", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
-	"reports/internal/dots",
+	"reports/internal/dots", "reports/orchestration",
 }
 
 // testPackages are imported by tests only, so their lines are tests.

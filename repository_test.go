@@ -181,13 +181,14 @@ var arrows = map[string][]string{
 	"providers/scripted":     {"providers", "providers/fault"},
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
-	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
-	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/stat", "reports/trend", "reports/words"},
+	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/orchestration", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
+	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/orchestration", "reports/stat", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
-	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
+	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/plot":          {"internal/atomicfile", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
-	"reports/transcript":    {"harness/ledger", "reports/words"},
+	"reports/orchestration": {"harness/ledger", "harness/ledger/work", "reports/words"},
+	"reports/transcript":    {"harness/ledger", "reports/orchestration", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,7 @@ func newShow(p *process) *cobra.Command {
 		Short: "List a run's episodes, or print a transcript",
 		Long: `Without EPISODE, lists the episodes of a run. With EPISODE, prints its transcript:
 prompts, raw outputs, judgements, tool calls and the answer, replayed from its
-cassette. EPISODE is an episode id or task/candidate/trial; the trial may be
+cassette, and the agents, tasks and approvals of an orchestration. EPISODE is an episode id or task/candidate/trial; the trial may be
 left out. With --state, prints instead what the episode changed in the state of
 its world, and the harm it did.
 
@@ -96,12 +95,8 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, dir string, m 
 	}
 	if state {
 		listing.State(p.stdout, rows.Episode, traces)
-	} else {
-		var b strings.Builder
-		_ = episode.WriteTranscript(&b, traces) // a builder takes any text
-		if _, err := io.WriteString(p.stdout, listing.Wrap(b.String(), console.Terminal(p.stdout))); err != nil {
-			return err
-		}
+	} else if err := listing.Transcript(p.stdout, rows, traces, console.Terminal(p.stdout)); err != nil {
+		return err
 	}
 	for _, check := range rows.Episode.Checks {
 		mark := "✓"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/reports/internal/dots"
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/view"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -36,7 +37,8 @@ var pageScript string
 
 // parsed are the templates, parsed on first use: start-up does not pay for them.
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(pageTemplates, "page/index.html.tmpl", "page/task.html.tmpl", "page/compare.html.tmpl", "page/parts.html.tmpl"))
+	drawn := template.FuncMap{"drawn": func(l orchestration.Lane) template.HTML { return template.HTML(l.SVG()) }}
+	return template.Must(template.New("").Funcs(drawn).ParseFS(pageTemplates, "page/index.html.tmpl", "page/task.html.tmpl", "page/compare.html.tmpl", "page/parts.html.tmpl"))
 })
 
 // scriptHash lets a page run its own script and no other.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -28,6 +29,7 @@ type meter struct {
 	violations, served counts
 	forecasts          []calibration.Forecast
 	worker             worker
+	orchestration      orchestration.Tally // of all episodes
 }
 
 // add counts an episode.
@@ -43,6 +45,7 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	m.write.add(row.CacheWrite)
 	m.reasoning.add(row.Reasoning)
 	m.statuses.add(words.Join(": ", e.Status, e.StopReason))
+	m.orchestration.Add(&rows)
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
 		m.extras.add(t)
@@ -88,7 +91,8 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Turns:   p.judged, ErrorTurns: p.errors, Truncated: p.truncated,
 		Repaired: newShare(p.by.share(repairedOf), confidence),
 		Thrash:   newShare(p.by.share(thrashOf), confidence), Stall: newShare(p.by.share(stallOf), confidence),
-		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
+		Orchestration: m.orchestration.Totals(),
+		CostKnown:     m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
 		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
 		Extra:   m.extras.turns(),

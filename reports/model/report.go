@@ -6,6 +6,7 @@ package model
 import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/trend"
@@ -156,6 +157,8 @@ type Metrics struct {
 	// ExpectedStops are solved episodes that a guard stopped, as their tasks ask: they
 	// count neither in steps_per_solved nor in clarifies_per_success.
 	ExpectedStops int `json:"expected_stops_solved"`
+	// Orchestration is absent without sub-agents, tasks and approvals.
+	Orchestration *orchestration.Totals `json:"orchestration,omitempty"`
 	// Work is left out of reports of contract agents alone.
 	Work *Work `json:"work,omitempty"`
 }

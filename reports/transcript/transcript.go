@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -26,6 +27,8 @@ type Episode struct {
 	// Harm says which change did harm, State what changed in the state of the world, one
 	// line a change; empty if there is nothing to say, or if State is not known.
 	Harm, State string
+	// Work has the agents, tasks and requests; nil if there is nothing to show.
+	Work *orchestration.Episode
 	// Lean leaves out the figures of turns.
 	Lean   bool
 	Turns  []Turn
@@ -59,6 +62,7 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 		Facts: words.Join(" · ", fmt.Sprintf("trial %d", e.Trial), words.Brief(words.Join(": ", e.Status, e.StopReason), 60),
 			words.Plural(int(e.Steps), "step"), price(e.CostNanoUSD), words.Duration(float64(e.ElapsedUs))),
 	}
+	v.Work = orchestration.Of(rows)
 	limit := 600
 	if e.Solved {
 		limit = 240

@@ -74,5 +74,8 @@ func Sections(r model.Report, linked map[int]string) []Section {
 	if s := trendSection(r); s.Figure != "" || s.Tables != nil {
 		list = append(list, s)
 	}
+	if s := orchestrationSection(r); s.Tables != nil {
+		list = append(list, s)
+	}
 	return append(list, overviewSection(r))
 }

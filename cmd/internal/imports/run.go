@@ -112,7 +112,7 @@ func Find(dir string, m manifest.Manifest, e ledger.Episode) (ledger.EpisodeRows
 
 // Show prints the transcript of an imported episode.
 func Show(w io.Writer, dir string, m manifest.Manifest, e ledger.Episode, state bool, terminal int) error {
-	_, traces, err := Find(dir, m, e)
+	rows, traces, err := Find(dir, m, e)
 	if err != nil {
 		return err
 	}
@@ -120,9 +120,10 @@ func Show(w io.Writer, dir string, m manifest.Manifest, e ledger.Episode, state 
 		_, err := fmt.Fprintln(w, "the run is imported: the state of its world is unknown")
 		return err
 	}
-	var b strings.Builder
-	_ = episode.WriteTranscript(&b, traces) // a builder takes any text
-	_, err = fmt.Fprintf(w, "%s%s\n", listing.Wrap(b.String(), terminal), verdict(m, e))
+	if err := listing.Transcript(w, rows, traces, terminal); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, verdict(m, e))
 	return err
 }
 

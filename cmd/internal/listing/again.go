@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/rerun"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 )
 
 // Verified prints what executing a run again showed. A difference is an error with its exit code.
@@ -90,6 +91,19 @@ func firstFailed(checks []ledger.Check) string {
 
 // maxChanges bounds the changes of a state that are printed.
 const maxChanges = 1000
+
+// Transcript prints what was said in an episode, its lines wrapped to a width, 0 for as they are,
+// and its agents, tasks and requests to people.
+func Transcript(w io.Writer, rows ledger.EpisodeRows, traces []episode.Trace, width int) error {
+	var b strings.Builder
+	_ = episode.WriteTranscript(&b, traces) // a builder takes any text
+	text := Wrap(b.String(), width)
+	if o := orchestration.Of(rows); o != nil {
+		text += o.Text()
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
 
 // State prints the changes of an episode to the state of its world, and its harm.
 func State(w io.Writer, e ledger.Episode, traces []episode.Trace) {
