@@ -200,7 +200,7 @@ var arrows = map[string][]string{
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},
-	"reports/internal/reporttest": {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/regular", "reports/compare", "reports/failure", "reports/stat", "reports/stat/flake", "reports/transcript"},
+	"reports/internal/reporttest": {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "harness/ledger/work", "internal/regular", "reports/compare", "reports/failure", "reports/stat", "reports/stat/flake", "reports/transcript"},
 }
 
 // forbidden imports, with the reason. cmd may import everything.

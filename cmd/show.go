@@ -29,9 +29,10 @@ func newShow(p *process) *cobra.Command {
 		Short: "List a run's episodes, or print a transcript",
 		Long: `Without EPISODE, lists the episodes of a run. With EPISODE, prints its transcript:
 prompts, raw outputs, judgements, tool calls and the answer, replayed from its
-cassette, and the agents, tasks and approvals of an orchestration. EPISODE is an episode id or task/candidate/trial; the trial may be
-left out. With --state, prints instead what the episode changed in the state of
-its world, and the harm it did.
+cassette; and of an orchestration its agents, tasks and requests to people.
+EPISODE is an episode id or task/candidate/trial; the trial may be left out. With
+--state, prints instead what the episode changed in the state of its world, and
+the harm it did.
 
 On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 		Example: `  cupel show latest

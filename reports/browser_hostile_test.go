@@ -114,6 +114,7 @@ func poisoned(spare bool) (model.Report, html.DetailOf) {
 	for i := range m.Tasks {
 		m.Tasks[i].Tags, m.Tasks[i].Request = []string{"five", "six"}, "seven"
 	}
+	orchestrate(rows)
 	p := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: !spare}
 	for _, word := range []string{"main", "act", "answered", "clarify", "stopped", "error", "ok", "tool", "respond", "length", "stop", "complete"} {
 		p.spared[word] = spare

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -60,6 +62,20 @@ type desk struct {
 	compare string
 }
 
+// orchestrate gives each episode a sub-agent with a task that failed, and a request.
+func orchestrate(rows ledger.Rows) {
+	for i := range rows.Episodes {
+		e := &rows.Episodes[i]
+		e.Requests = []work.Request{{SubAgent: "bg_1", Tool: "delete", Kind: "approval", Severity: "destructive", Message: "May it be deleted?", Say: "deny", Text: "No.", TsAsked: e.TsStart}}
+		e.Tasks = []work.Task{{ID: "count", Plan: 1, Kind: "delegate", Title: "Count", SubAgent: "bg_1", State: "failed", Reason: "max_turns", TsStart: new(e.TsStart)}}
+	}
+	for i := range rows.Turns {
+		if t := &rows.Turns[i]; t.Turn > 1 {
+			t.SubAgent = "bg_1"
+		}
+	}
+}
+
 func newDesk(t *testing.T) desk {
 	t.Helper()
 	profiles := reporttest.DemoProfiles()
@@ -68,6 +84,7 @@ func newDesk(t *testing.T) desk {
 	for i := range m.Tasks {
 		m.Tasks[i].Request, m.Tasks[i].Tags = "How many angry messages were there today?", []string{"counting"}
 	}
+	orchestrate(rows)
 	d := desk{r: Build(m, rows), dir: filepath.Join(t.TempDir(), "report")}
 	require.NoError(t, Write(filepath.Dir(d.dir), d.r, said))
 	d.index = filepath.Join(d.dir, "index.html")

@@ -171,7 +171,7 @@ func TestStrategiesInEveryRendering(t *testing.T) {
 	require.Contains(t, printed, "| Steps | contract → tools |")
 	var b bytes.Buffer
 	require.NoError(t, text.Summary(&b, r, text.Screen{}))
-	require.Equal(t, 1, strings.Count(b.String(), "strategies: "))
+	require.Equal(t, 3, strings.Count(b.String(), "strategies: "), "of all models and of each")
 	require.Contains(t, b.String(), "strategies: all models: Success: no significant difference. Steps, cost and time: tools is best\n")
 	require.NotContains(t, reporttest.Render(t, text.JUnit, r), "strateg")
 	f := r.Figures[slices.IndexFunc(r.Figures, func(f model.Figure) bool { return f.Name == "strategies" })]

@@ -18,6 +18,8 @@ type Attempt struct {
 	ElapsedUs     int64
 	// Cost in nano-USD and Tokens of all classes; null is unknown.
 	Cost, Tokens *int64
+	// Harm says that a change did harm; null if the world cannot change.
+	Harm *bool
 }
 
 // TaskPairs is a task with what two strategies made of it: the pairs of their attempts.
@@ -45,13 +47,15 @@ func MeasureStrategies(bouts []TaskPairs) []Metric {
 		}
 	}
 	list := contested()
-	metrics := make([]Metric, len(list))
+	metrics := make([]Metric, 0, len(list))
 	for i := range list {
 		m := measured{Metric: Metric{Name: list[i].name, Title: list[i].title, Unit: list[i].unit, HigherIsBetter: list[i].higher, Verdict: stat.NotJudged}}
-		m.gather(&list[i], tasks)
+		if m.gather(&list[i], tasks); m.Name == harm && m.N == 0 {
+			continue
+		}
 		m.single = false // what broke and what was fixed is a word for runs
 		m.estimate()
-		metrics[i] = m.Metric
+		metrics = append(metrics, m.Metric)
 	}
 	return metrics
 }
@@ -63,6 +67,9 @@ func (a *Attempt) record() record {
 	}
 	if a.Tokens != nil {
 		r.tokens, r.counted = *a.Tokens, true
+	}
+	if a.Harm != nil {
+		r.changing, r.harm = true, *a.Harm
 	}
 	return r
 }
@@ -81,5 +88,6 @@ func contested() []measure {
 		of("tokens"),
 		{name: "tool_calls", title: "Tool calls of an episode", unit: "calls", of: func(r *record) (float64, float64) { return float64(r.calls), 1 }},
 		valid,
+		of(harm),
 	}
 }

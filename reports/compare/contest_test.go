@@ -47,3 +47,20 @@ func TestContest(t *testing.T) {
 		require.Nil(t, m.P, m.Name)
 	}
 }
+
+// Harm is compared where the worlds of both sides can change, and is no metric without such a
+// world.
+func TestContestOfHarm(t *testing.T) {
+	did := func(harm *bool) Attempt { return Attempt{Solved: true, Harm: harm} }
+	pairs := func(first, second *bool) [][2]Attempt { return [][2]Attempt{{did(first), did(second)}} }
+	metrics := MeasureStrategies([]TaskPairs{{"a", pairs(new(true), new(false))}, {"b", pairs(new(true), new(false))}, {"c", pairs(new(false), new(false))}, {"d", pairs(nil, nil)}})
+	m := metrics[len(metrics)-1]
+	require.Equal(t, "harm", m.Name)
+	require.False(t, m.HigherIsBetter)
+	require.InDelta(t, 2.0/3, *m.Baseline, 1e-12)
+	require.Zero(t, *m.New)
+	require.Equal(t, 3, m.N)
+	for _, m := range MeasureStrategies([]TaskPairs{{"d", pairs(nil, nil)}}) {
+		require.NotEqual(t, "harm", m.Name)
+	}
+}

@@ -80,6 +80,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
 	e.stepped = row.CountsSteps()
+	if row.Harm != nil {
+		e.harmed = new(*row.Harm)
+	}
 	e.count(&rows)
 	why := reason(&e, row)
 	e.Failure = b.word(clip.Bytes(why, maxFailure))

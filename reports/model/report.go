@@ -246,7 +246,8 @@ type Episode struct {
 	// What contests of strategies look at; tokens is nil where unknown.
 	tokens               *int64
 	calls, judged, valid int32
-	stepped              bool // its steps count; see ledger.Episode.CountsSteps
+	stepped              bool  // its steps count; see ledger.Episode.CountsSteps
+	harmed               *bool // as ledger.Episode.Harm
 
 	Anchor string          `json:"-"` // of the transcript on the page; empty without one
 	Kept   *keptTranscript `json:"-"` // nil for most episodes of a large run

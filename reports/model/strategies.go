@@ -60,6 +60,8 @@ type StrategyResult struct {
 	Steps *Estimate `json:"steps"`
 	Cost  *Estimate `json:"cost_nanousd"`
 	Time  *Estimate `json:"elapsed_us"`
+	// Harm is the share of episodes that did harm; absent if no world can change.
+	Harm *Estimate `json:"harm,omitempty"`
 	// Front says that no other entrant is as good in success, cost and time and better
 	// in one, by these estimates. Cost does not count where it is unknown of any.
 	Front bool `json:"front"`
@@ -76,7 +78,7 @@ type Estimate struct {
 // the same tasks.
 type PairResult struct {
 	// Metric is solved, steps (of episodes that both solved), cost, elapsed, tokens,
-	// tool_calls or contract_valid, which for every strategy is by its own protocol.
+	// tool_calls, contract_valid, which for every strategy is by its own protocol, or harm.
 	Metric string `json:"metric"`
 	Title  string `json:"title"`
 	// Unit is share, steps, nano-USD, us, tokens or calls.
@@ -373,7 +375,7 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 func (e *Episode) attempt() compare.Attempt {
 	return compare.Attempt{
 		Solved: e.Solved, ExpectedStop: e.Solved && !e.stepped, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.judged, Valid: e.valid,
-		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens,
+		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens, Harm: e.harmed,
 	}
 }
 

@@ -60,18 +60,23 @@ func (g *modelGroup) trials(agents []string, task string) (trials []int) {
 // trial of a task.
 type strategyTotals struct {
 	episodes          int
-	success           map[string]stat.Cluster // by cluster
+	success, harm     map[string]stat.Cluster // by cluster
 	steps, cost, time []stat.Observation
 	unpriced          bool
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
 func (s *strategyTotals) add(cluster string, list []entry) {
-	solved, cost, time := 0.0, 0.0, 0.0
+	solved, cost, time, harm, changing := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, x := range list {
 		time += float64(x.episode.ElapsedUs)
 		if x.episode.Solved {
 			solved++
+		}
+		if h := x.episode.harmed; h != nil {
+			if changing++; *h {
+				harm++
+			}
 		}
 		if x.episode.stepped {
 			s.steps = append(s.steps, stat.Observation{Cluster: cluster, Value: float64(x.episode.Steps)})
@@ -85,10 +90,14 @@ func (s *strategyTotals) add(cluster string, list []entry) {
 	n := float64(len(list))
 	s.episodes += len(list)
 	if s.success == nil {
-		s.success = map[string]stat.Cluster{}
+		s.success, s.harm = map[string]stat.Cluster{}, map[string]stat.Cluster{}
 	}
 	of := s.success[cluster]
 	s.success[cluster] = stat.Cluster{Num: of.Num + solved/n, Den: of.Den + 1}
+	if changing > 0 {
+		of = s.harm[cluster]
+		s.harm[cluster] = stat.Cluster{Num: of.Num + harm/changing, Den: of.Den + 1}
+	}
 	s.cost = append(s.cost, stat.Observation{Cluster: cluster, Value: cost / n})
 	s.time = append(s.time, stat.Observation{Cluster: cluster, Value: time / n})
 }
@@ -111,16 +120,20 @@ func (s *strategyTotals) measure(e *StrategyResult) {
 	if !s.unpriced {
 		e.Cost = of(s.cost)
 	}
-	var solved []stat.Cluster
-	for _, task := range slices.Sorted(maps.Keys(s.success)) {
-		solved = append(solved, s.success[task])
-	}
-	if m, ok := stat.ClusterRatio(solved); ok {
-		e.Success = &Estimate{Value: m.Value}
-		if iv, ok := stat.ShareInterval(solved, confidence); ok {
-			e.Success.Interval = &iv
+	share := func(by map[string]stat.Cluster) (e *Estimate) {
+		var list []stat.Cluster
+		for _, task := range slices.Sorted(maps.Keys(by)) {
+			list = append(list, by[task])
 		}
+		if m, ok := stat.ClusterRatio(list); ok {
+			e = &Estimate{Value: m.Value}
+			if iv, ok := stat.ShareInterval(list, confidence); ok {
+				e.Interval = &iv
+			}
+		}
+		return e
 	}
+	e.Success, e.Harm = share(s.success), share(s.harm)
 }
 
 // priced says that the cost of all entrants is known.

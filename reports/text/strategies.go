@@ -21,20 +21,18 @@ func valueTables(views []view.StrategyView, screen Screen) string {
 		style.Box.PaddingLeft = ""
 		t.SetStyle(style)
 		var columns []table.ColumnConfig
-		for i := range views[0].Values.Columns {
+		last := len(views[0].Values.Columns) - 1 // which is the best one, said below the tables
+		for i := range last {
 			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight})
 		}
-		last := len(columns) - 1
-		if columns[0].Align, columns[last].Align = text.AlignLeft, text.AlignLeft; screen.Width > 0 && !layout.stacked {
-			columns[last].WidthMax, columns[last].WidthMaxEnforcer = 16, text.WrapSoft
-		}
+		columns[0].Align = text.AlignLeft
 		t.SetColumnConfigs(columns)
 		for i, v := range views {
 			if i > 0 {
 				t.AppendRow(table.Row{""})
 			}
 			head := table.Row{words.Brief(v.Values.Caption, 24)}
-			for _, c := range v.Values.Columns[1:] {
+			for _, c := range v.Values.Columns[1:last] {
 				if !layout.stacked {
 					head = append(head, words.LowerFirst(c.Name))
 				}
@@ -42,7 +40,7 @@ func valueTables(views []view.StrategyView, screen Screen) string {
 			t.AppendRow(head)
 			for _, cells := range v.Values.Rows[:len(v.Values.Rows)-1] {
 				row := table.Row{cells[0].Text}
-				for k, c := range cells[1:] {
+				for k, c := range cells[1:last] {
 					text := c.Text
 					if !layout.intervals {
 						text, _, _ = strings.Cut(text, " (")
@@ -84,7 +82,9 @@ func summaryStrategies(b *strings.Builder, r model.Report, screen Screen) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 	wrapped(b, "", "*: significant at 5% after adjustment (Holm). The reports have the differences of each pair.", screen.Width)
-	wrapped(b, "strategies: ", views[0].Name+": "+views[0].Answer, screen.Width)
+	for _, v := range views[:min(len(views), view.MaxStrategyViews)] {
+		wrapped(b, "strategies: ", v.Name+": "+v.Answer, screen.Width)
+	}
 	if more > 0 {
 		wrapped(b, "strategies: ", words.Plural(more, "model")+" more, in the report", screen.Width)
 	}

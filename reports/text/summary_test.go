@@ -22,7 +22,7 @@ func TestBoardFitsATerminal(t *testing.T) {
 			}
 		}
 		// A table that is too wide omits the intervals, and is never omitted itself.
-		require.Equal(t, width == 0 || width >= 100, strings.Contains(b.String(), "(66.4–"), width)
+		require.Equal(t, width == 0 || width >= 80, strings.Contains(b.String(), "(66.4–"), width)
 		require.Contains(t, b.String(), "\nTime (s) ", width)
 		require.Contains(t, b.String(), "\nweak  ", width)
 		require.Contains(t, strings.Join(strings.Fields(b.String()), " "), "strategies: all models: Success: no significant difference. Steps, cost and time: tools is best")

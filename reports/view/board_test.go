@@ -87,7 +87,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 	}
 	for i := range 8 - 1 {
 		first, second := c.Results[i].Agent, c.Results[i+1].Agent
-		for _, metric := range leading() {
+		for _, metric := range leading(&c) {
 			c.Pairs = append(c.Pairs, model.PairResult{Metric: metric, First: first, Second: second, Winner: first, P: new(0.0)})
 		}
 	}

@@ -45,7 +45,13 @@ func StrategyViews(r model.Report) (views []StrategyView) {
 }
 
 // leading are the metrics that strategies are compared on first.
-func leading() []string { return []string{"solved", "steps", "cost", "elapsed"} }
+func leading(c *model.StrategyComparison) []string {
+	list := []string{"solved", "steps", "cost", "elapsed"}
+	if slices.ContainsFunc(c.Results, func(e model.StrategyResult) bool { return e.Harm != nil }) {
+		list = append(list, "harm")
+	}
+	return list
+}
 
 // scaled formats the numbers of a row with one number of decimals, in a unit that keeps them
 // short.
@@ -102,7 +108,7 @@ func valueTable(c *model.StrategyComparison, name string) Table {
 		episodes, front = append(episodes, Cell{Text: n}), append(front, Cell{Text: optimal})
 	}
 	t.Columns = append(t.Columns, Column{Name: "Best"})
-	for _, metric := range leading() {
+	for _, metric := range leading(c) {
 		t.Rows = append(t.Rows, valueRow(c, metric))
 	}
 	t.Rows = append(t.Rows, append(front, Cell{Text: "in " + c.Axes(), Class: "dim"}), append(episodes, Cell{}))
@@ -110,10 +116,10 @@ func valueTable(c *model.StrategyComparison, name string) Table {
 }
 
 func valueRow(c *model.StrategyComparison, metric string) []Cell {
-	most, unit := 0.0, map[string]string{"solved": "share", "cost": "nano-USD", "elapsed": "us"}[metric]
+	most, unit := 0.0, map[string]string{"solved": "share", "harm": "share", "cost": "nano-USD", "elapsed": "us"}[metric]
 	estimates := make([]*model.Estimate, len(c.Results))
 	for i, e := range c.Results {
-		estimates[i] = map[string]*model.Estimate{"solved": e.Success, "steps": e.Steps, "cost": e.Cost, "elapsed": e.Time}[metric]
+		estimates[i] = map[string]*model.Estimate{"solved": e.Success, "steps": e.Steps, "cost": e.Cost, "elapsed": e.Time, "harm": e.Harm}[metric]
 		if estimates[i] != nil {
 			most = max(most, estimates[i].Value)
 		}
@@ -231,7 +237,7 @@ func Answer(c *model.StrategyComparison) string {
 	}
 	var order, parts []string
 	metrics := map[string][]string{}
-	for _, metric := range leading() {
+	for _, metric := range leading(c) {
 		said := statement(c, metric)
 		if metrics[said] == nil {
 			order = append(order, said)

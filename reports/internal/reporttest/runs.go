@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -89,6 +90,8 @@ func Hostile() (manifest.Manifest, ledger.Rows) {
 		foul(&e.Key)
 		e.Solved, e.Status, e.StopReason, e.Answer = i%2 == 0, payload, payload, strings.Repeat(payload, 5000)
 		e.Checks = []ledger.Check{{Name: payload, Detail: strings.Repeat(payload, 1000)}}
+		e.Requests = []work.Request{{SubAgent: payload, Tool: payload, Kind: payload, Severity: payload, Message: payload, Say: payload, Text: payload}}
+		e.Tasks = []work.Task{{ID: payload, Kind: payload, Title: payload, SubAgent: payload, State: payload, Reason: payload, TsStart: new(e.TsStart)}}
 		if i == 1 {
 			e.InfraError, e.ErrorKind, e.ErrorText = true, payload, payload
 		}
@@ -96,6 +99,9 @@ func Hostile() (manifest.Manifest, ledger.Rows) {
 	for i := range rows.Turns {
 		u := &rows.Turns[i]
 		foul(&u.Key)
+		if u.Turn > 1 {
+			u.SubAgent, u.ParentAgent = payload, payload
+		}
 		u.Violations, u.NextActionName, u.NextActionType, u.Kind, u.ModelServed, u.Cassette = []string{payload}, payload, payload, payload, payload, payload
 		if i%5 == 0 {
 			u.ErrorKind = payload
