@@ -2,6 +2,7 @@ package orchestration
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -148,7 +149,7 @@ func TestHostileEpisode(t *testing.T) {
 func wellFormed(t *testing.T, text string) {
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		require.NoError(t, err)
