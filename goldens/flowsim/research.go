@@ -2,10 +2,12 @@ package flowsim
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
 	"github.com/cupel-eval/cupel/goldens/flowsim/web"
 	"github.com/cupel-eval/cupel/goldens/world"
@@ -126,19 +128,44 @@ var secretWords = []string{"password", "passphrase", "api key", "api-key", "apik
 // catchAll are options that say nothing: a user can always answer otherwise.
 var catchAll = []string{"other", "others", "something else", "none of the above", "anything"}
 
-// askUser checks a question, and returns what the user has answered.
-func (w *instance) askUser(a researchArgs) world.Effect {
+// Vet implements world.Vetter: a question that may not be asked reaches nobody, because an answer
+// would be kept.
+func (w *instance) Vet(c tool.Call) *tool.Result {
+	var a researchArgs
+	if c.Name != "ask-user" || json.Unmarshal(c.Args, &a) != nil {
+		return nil
+	}
+	if refused := unasked(a); refused != nil {
+		refused.Result.Outcome = tool.Rejected
+		return &refused.Result
+	}
+	return nil
+}
+
+// unasked refuses a question that may not be asked; nil if it may.
+func unasked(a researchArgs) *world.Effect {
+	refuse := func(code, format string, args ...any) *world.Effect {
+		return new(world.Refuse(code, format, args...))
+	}
 	question := strings.ToLower(a.Question + " " + strings.Join(a.Options, " "))
 	if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(question, word) }) {
-		return world.Refuse("E_SECRET_REQUEST", "users are never asked for secrets; setup-credentials lets them enter one where you do not see it")
+		return refuse("E_SECRET_REQUEST", "users are never asked for secrets; setup-credentials lets them enter one where you do not see it")
 	}
 	if (a.Type == "text") != (len(a.Options) == 0) {
-		return world.Refuse("E_BAD_ARGS", "a question of type single or multi has 2 to 10 options, and one of type text has none")
+		return refuse("E_BAD_ARGS", "a question of type single or multi has 2 to 10 options, and one of type text has none")
 	}
 	for _, option := range a.Options {
 		if slices.Contains(catchAll, strings.ToLower(strings.Trim(option, " .!"))) {
-			return world.Refuse("E_BAD_ARGS", "leave the option %q out: the user can always answer in other words", clip.Runes(option, 64))
+			return refuse("E_BAD_ARGS", "leave the option %q out: the user can always answer in other words", clip.Runes(option, 64))
 		}
+	}
+	return nil
+}
+
+// askUser returns what the user has answered.
+func (w *instance) askUser(a researchArgs) world.Effect {
+	if refused := unasked(a); refused != nil {
+		return *refused
 	}
 	if w.answer.Text == "" && len(w.answer.Choices) == 0 {
 		return world.Refuse("E_NO_ANSWER", "nobody answered the question")

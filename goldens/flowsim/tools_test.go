@@ -244,3 +244,40 @@ pages: [{title: x}]
 		"features.1", "permissions.fly", "permissions.list-tags", "pages.0.url", "events.0.at", "events.1", "events.2", "faults.0.kind", "faults.1.tool", "faults.2",
 	}, got, fmt.Sprint(err))
 }
+
+// What is far too large is refused with a code, or ends an execution with E_LIMIT, and what models
+// are shown of it is short.
+func TestTooLarge(t *testing.T) {
+	s := open(t, shop)
+	code := func(n int) string {
+		nodes := make([]string, n)
+		for i := range nodes {
+			nodes[i] = fmt.Sprintf(`{"name": "N%d", "type": "noOp"}`, i)
+		}
+		return fmt.Sprintf(`{"name": "Huge", "nodes": [%s], "connections": {}}`, strings.Join(nodes, ","))
+	}
+	huge := tool.Call{Name: "build-workflow", Args: jsonOf(t, fmt.Sprintf("{code: %q}", code(10_000)))}
+	require.Equal(t, []string{"args:too_large"}, allTools().Validate(huge))
+	require.Contains(t, s.raw(huge).Code+string(s.raw(huge).Value), "graph.limit", "of a strategy that does not check arguments")
+	for name, code := range map[string]string{
+		"graph.limit":      code(1_000),
+		"connection.cycle": `{"name": "Round", "nodes": [{"name": "Go", "type": "manual"}, {"name": "A", "type": "noOp"}, {"name": "B", "type": "noOp"}], "connections": {"Go": [[{"node": "A"}]], "A": [[{"node": "B"}]], "B": [[{"node": "A"}]]}}`,
+		"param.type":       `{"name": "Proto", "nodes": [{"name": "Go", "type": "manual"}, {"name": "Set", "type": "set", "parameters": {"fields": [{"name": "__proto__", "value": 1}]}}], "connections": {"Go": [[{"node": "Set"}]]}}`,
+	} {
+		e := s.call("build-workflow", "code: %q", code)
+		require.Contains(t, string(e.Value)+e.Message, name)
+		require.Less(t, len(e.Value)+len(e.Message), 32<<10, name)
+		require.False(t, e.Changed, name)
+	}
+
+	s.ok("build-workflow", "code: %q", `{"name": "Wide", "nodes": [{"name": "Go", "type": "manual"}, {"name": "Split", "type": "splitOut", "parameters": {"field": "a", "includeOtherFields": true}}, {"name": "Again", "type": "splitOut", "parameters": {"field": "b", "includeOtherFields": true}}], "connections": {"Go": [[{"node": "Split"}]], "Split": [[{"node": "Again"}]]}}`)
+	input := fmt.Sprintf(`{"a": [%s0], "b": [%s0], "text": %q}`, strings.Repeat("0,", 499), strings.Repeat("0,", 19), strings.Repeat("x", 5_000))
+	got := s.ok("run-workflow", "workflowId: wf_5, inputData: %s", input)
+	require.Contains(t, got, "E_LIMIT", "50 MB")
+	require.Less(t, len(got), 32<<10)
+	for _, name := range []string{"get-execution", "debug-execution"} {
+		shown := s.ok(name, "executionId: ex_1")
+		require.Contains(t, shown, "E_LIMIT")
+		require.Less(t, len(shown), 64<<10, name)
+	}
+}

@@ -215,6 +215,14 @@ func (w *Environment) Reply(_ string) (string, bool) {
 	return reply, true
 }
 
+// Vet returns why the world refuses a call before a person is asked about it; nil if it does not.
+func (w *Environment) Vet(c tool.Call) *tool.Result {
+	if v, ok := w.world.(Vetter); ok {
+		return v.Vet(c)
+	}
+	return nil
+}
+
 // Approve returns what the scripted human says when asked whether a tool call
 // may run: no, once the task's approvals are used up.
 func (w *Environment) Approve() bool {

@@ -214,6 +214,10 @@ func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.C
 		e.calls.add(run(ctx, nil))
 		return
 	}
+	if refused := e.world.Vet(c.Call); refused != nil {
+		e.calls.add(run(ctx, refused))
+		return
+	}
 	q := episode.Question{Call: &c.Call}
 	put(ctx, e, request{
 		Request: person.Request{Tool: c.Call.Name, Kind: kind, Severity: spec.Severity, Message: q.String(), Payload: c.Call.Args},
