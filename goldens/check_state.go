@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -177,7 +178,7 @@ func (s *scorer) unchanged(e Expect) {
 // changesBelow lists what an episode changed at or below a path.
 func changesBelow(path string, o Outcome) []state.Change {
 	p, err := state.ParsePath(path)
-	if err != nil {
+	if err != nil || bytes.Equal(o.StateBefore, o.StateAfter) {
 		return nil // a path that cannot be read has been reported
 	}
 	from, _, was := state.Get(o.StateBefore, p)

@@ -136,7 +136,7 @@ func (w *instance) Vet(c tool.Call) *tool.Result {
 		return nil
 	}
 	if refused := unasked(a); refused != nil {
-		refused.Result.Outcome = tool.Rejected
+		refused.Outcome = tool.Rejected
 		return &refused.Result
 	}
 	return nil

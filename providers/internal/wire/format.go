@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -29,13 +30,12 @@ func (c *Client) Check(call providers.Call, modes []providers.Mode) error {
 func toolProblem(call providers.Call) string {
 	names := map[string]bool{}
 	for _, t := range call.Tools {
-		var object map[string]json.RawMessage
 		switch {
 		case !formatName.MatchString(t.Name):
 			return fmt.Sprintf("tool %.80q: the name must be 1 to 64 letters, digits, _ or -", t.Name)
 		case names[t.Name]:
 			return fmt.Sprintf("tool %s: there are two of that name", t.Name)
-		case len(t.Schema) > 0 && (json.Unmarshal(t.Schema, &object) != nil || object == nil):
+		case len(t.Schema) > 0 && (!json.Valid(t.Schema) || !bytes.HasPrefix(bytes.TrimSpace(t.Schema), []byte("{"))):
 			return fmt.Sprintf("tool %s: the schema is not a JSON object", t.Name)
 		}
 		names[t.Name] = true
