@@ -58,9 +58,7 @@ func readScorer(o yamlfile.Object) (s custom.Spec) {
 	} else if function {
 		check.CheckName(yamlfile.ToolName, s.Name)
 	}
-	if p, ok := o.Get("with"); ok {
-		s.With = p.JSON()
-	}
+	yamlfile.Read(o, "with", &s.With, yamlfile.Place.JSON)
 	if p, ok := o.Get("timeout"); ok {
 		if s.Timeout = p.Duration(); !program || s.Timeout > 10*time.Minute {
 			p.Failf("must be at most 10m, and belongs to exec")

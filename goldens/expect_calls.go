@@ -46,9 +46,7 @@ func callInWords(p yamlfile.Place, forbidden bool) (m CallMatch) {
 	o := p.Object(callFields)
 	name, _ := o.Get("tool")
 	m.Tool = name.Filled()
-	if args, ok := o.Get("args"); ok {
-		m.Args = callArgs(args, m.Tool)
-	}
+	yamlfile.Read(o, "args", &m.Args, func(p yamlfile.Place) map[string]any { return callArgs(p, m.Tool) })
 	yamlfile.Read(o, "role", &m.Role, yamlfile.Place.Filled)
 	if executed, ok := o.Get("executed"); ok {
 		m.Executed = executed.Flag()

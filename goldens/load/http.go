@@ -40,9 +40,8 @@ func readUse(s *goldens.Suite, o yamlfile.Object, spec tool.Spec) {
 	if writes {
 		approve = goldens.ApproveAsk
 	}
-	if p, ok := o.Get("approve"); ok {
-		approve = goldens.Approval(p.Choice(string(goldens.ApproveAlways), string(goldens.ApproveAsk), string(goldens.ApproveNever)))
-	}
+	words := []string{string(goldens.ApproveAlways), string(goldens.ApproveAsk), string(goldens.ApproveNever)}
+	yamlfile.Read(o, "approve", &approve, func(p yamlfile.Place) goldens.Approval { return goldens.Approval(p.Choice(words...)) })
 	if approve != goldens.ApproveAlways {
 		put(&s.Approvals, spec.Name, approve)
 	}

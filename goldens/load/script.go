@@ -56,9 +56,7 @@ func emit(o yamlfile.Object, forms []string) goldens.Emit {
 	yamlfile.Read(o, "reflect", &e.Reflect, yamlfile.Place.Flag)
 	yamlfile.Read(o, "cut", &e.Cut, yamlfile.Place.Flag)
 	yamlfile.Read(o, "tokens", &e.Tokens, func(p yamlfile.Place) *int64 { return new(p.Integer(0, maxTokensTotal)) })
-	if p, ok := o.Get("cost_usd"); ok {
-		e.CostNanoUSD = new(int64(math.Round(p.Number(maxCostUSD) * NanoUSD)))
-	}
+	yamlfile.Read(o, "cost_usd", &e.CostNanoUSD, func(p yamlfile.Place) *int64 { return new(int64(math.Round(p.Number(maxCostUSD) * NanoUSD))) })
 	return e
 }
 

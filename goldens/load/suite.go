@@ -51,9 +51,9 @@ func (l *loader) suite() *goldens.Suite {
 	yamlfile.Read(o, "title", &s.Title, yamlfile.Place.Text)
 	yamlfile.Read(o, "description", &s.Description, yamlfile.Place.Text)
 	yamlfile.Read(o, "candidates", &s.Candidates, candidates)
-	if p, ok := o.Get("matrix"); ok {
-		s.Candidates = append(s.Candidates, readMatrix(p, s.Candidates)...)
-	}
+	yamlfile.Read(o, "matrix", &s.Candidates, func(p yamlfile.Place) []goldens.Candidate {
+		return append(s.Candidates, readMatrix(p, s.Candidates)...)
+	})
 	for i := range s.Candidates {
 		s.Candidates[i].Beside(l.label)
 	}
@@ -225,15 +225,11 @@ const (
 func budgets(p yamlfile.Place, b guard.Budgets) guard.Budgets {
 	o := p.Object(budgetFields)
 	yamlfile.Read(o, "max_steps", &b.MaxSteps, func(p yamlfile.Place) int { return int(p.Integer(0, 1_000)) })
-	if p, ok := o.Get("max_tool_calls"); ok {
-		b.MaxToolCalls = int(p.Integer(0, 10_000))
-	}
-	if p, ok := o.Get("max_seconds"); ok {
-		b.MaxTime = time.Duration(p.Integer(0, int64(yamlfile.MaxDuration/time.Second))) * time.Second
-	}
-	if p, ok := o.Get("max_tokens_total"); ok {
-		b.MaxTokens = p.Integer(0, maxTokensTotal)
-	}
+	yamlfile.Read(o, "max_tool_calls", &b.MaxToolCalls, func(p yamlfile.Place) int { return int(p.Integer(0, 10_000)) })
+	yamlfile.Read(o, "max_seconds", &b.MaxTime, func(p yamlfile.Place) time.Duration {
+		return time.Duration(p.Integer(0, int64(yamlfile.MaxDuration/time.Second))) * time.Second
+	})
+	yamlfile.Read(o, "max_tokens_total", &b.MaxTokens, func(p yamlfile.Place) int64 { return p.Integer(0, maxTokensTotal) })
 	if p, ok := o.Get("max_cost_usd"); ok {
 		usd := p.Number(maxCostUSD)
 		if b.MaxCostNanoUSD = int64(math.Round(usd * NanoUSD)); b.MaxCostNanoUSD == 0 && usd > 0 {

@@ -103,13 +103,6 @@ type Lister interface {
 	Text() json.RawMessage
 }
 
-// Vetter is a World that refuses some calls before a person is asked about them.
-type Vetter interface {
-	World
-	// Vet returns why a call is refused, whatever a person would say; nil if it is not.
-	Vet(c tool.Call) *tool.Result
-}
-
 // Effect is the result of one call and what it did to the state.
 type Effect struct {
 	tool.Result

@@ -215,9 +215,10 @@ func (w *Environment) Reply(_ string) (string, bool) {
 	return reply, true
 }
 
-// Vet returns why the world refuses a call before a person is asked about it; nil if it does not.
+// Vet returns why the world, if it has this method, refuses a call before a person is asked
+// about it; nil if it does not.
 func (w *Environment) Vet(c tool.Call) *tool.Result {
-	if v, ok := w.world.(Vetter); ok {
+	if v, ok := w.world.(interface{ Vet(tool.Call) *tool.Result }); ok {
 		return v.Vet(c)
 	}
 	return nil

@@ -202,6 +202,7 @@ func ask(ctx context.Context, e *driver, c agent.AskUser) {
 func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.Context, *tool.Result) completion) {
 	spec, _ := e.Params.Tools.Spec(c.Call.Name)
 	kind, host := person.KindOf(c.Call.Name), hostOf(c.Call.Args)
+	vetoed := e.world.Vet(c.Call)
 	switch approval := e.Suite.Approval(c.Call.Name); {
 	case approval == goldens.ApproveNever:
 		refused := tool.Result{Outcome: tool.Rejected, Code: codeForbidden, Message: "this tool must not be used here; the call was not run"}
@@ -210,12 +211,8 @@ func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.C
 		}
 		e.calls.add(run(ctx, &refused))
 		return
-	case approval != goldens.ApproveAsk, kind == person.HostAccess && (e.people.allowed[host] || e.people.allowed["*"]):
-		e.calls.add(run(ctx, nil))
-		return
-	}
-	if refused := e.world.Vet(c.Call); refused != nil {
-		e.calls.add(run(ctx, refused))
+	case vetoed != nil, approval != goldens.ApproveAsk, kind == person.HostAccess && (e.people.allowed[host] || e.people.allowed["*"]):
+		e.calls.add(run(ctx, vetoed))
 		return
 	}
 	q := episode.Question{Call: &c.Call}
