@@ -74,7 +74,7 @@ func testHostileComparison(p *tab, d desk) {
 	c := reporttest.ShownComparison()
 	a := &poisoner{attacks: attacks(), by: map[string]string{}, spared: map[string]bool{}, fill: true}
 	// These are cupel's own words, and the names that identify the sides.
-	for _, word := range append(html.ChangedFirst(), string(stat.Pass), string(stat.Fail), string(stat.Inconclusive), string(stat.NotJudged), "B1", "T1") {
+	for _, word := range append(html.ChangedFirst(), string(stat.Pass), string(stat.Fail), string(stat.Inconclusive), string(stat.NotJudged), string(stat.NoRegression), "B1", "T1") {
 		a.spared[word] = true
 	}
 	a.value(reflect.ValueOf(&c).Elem())
