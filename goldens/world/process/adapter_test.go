@@ -96,6 +96,9 @@ func TestAdapter(t *testing.T) {
 // TestAirlineInPython checks that the world of score.py behind the adapter agrees with
 // the Go world on results and states. It makes a few calls; TestAirlineRun makes all.
 func TestAirlineInPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; not with -short")
+	}
 	k := pythonAirline(t)
 	other := goAirline(t)
 	for i, c := range conversations(t)[:4] {

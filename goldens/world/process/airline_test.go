@@ -155,6 +155,9 @@ func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, s
 // TestAirlineInGo checks that the Go world repeats all recorded calls byte for byte and
 // reaches the states and rewards of the original.
 func TestAirlineInGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; not with -short")
+	}
 	want, k, calls, hashes := expectations(t), goAirline(t), 0, 0
 	goals := map[int]string{}
 	for i, c := range conversations(t) {
@@ -205,6 +208,9 @@ func (c *conversation) rewarded(state, goal string) float64 {
 // TestAirlineOfALaterVersion judges the recordings by the data of a later version, which renamed a
 // key: results become stale, and verdicts do not.
 func TestAirlineOfALaterVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; not with -short")
+	}
 	k, goals := goAirline(t, `"province":`, `"state":`), map[int]string{}
 	run := func(calls []tool.Call) (results []string, hash string) {
 		results, text := execute(t, k, calls)
