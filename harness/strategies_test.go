@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -141,8 +142,11 @@ func TestStrategiesReplayAsRecorded(t *testing.T) {
 // The planner's model makes the plan and nothing else. Its turns cost what that model costs, in the
 // rows, in the worst case and in what past runs let one expect.
 func TestReasoningModelPlans(t *testing.T) {
+	var mu sync.Mutex // steps ask in parallel
 	asked := map[string]int{}
 	o, w := strategyOptions(t, 1, "plan", func(c chat) string {
+		mu.Lock()
+		defer mu.Unlock()
 		asked[fmt.Sprint(c.Model, " plans ", c.has("system", "You are the planner."))]++
 		return planMind(c)
 	})
