@@ -27,12 +27,14 @@ build: bin/cupel ## one static binary in bin/
 bin/cupel: FORCE
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/cupel
 
+# Packages without goroutines, which are not tested with the race detector.
+SINGLE := /(cupel|docs|reports/stat|reports/internal/evidence)$$
 check: ## everything CI holds: vet, formatting, linter, unreachable code, race tests, tidy
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
 	$(MAKE) lint
 	$(MAKE) deadcode
-	CGO_ENABLED=1 $(TESTS) -race -short $$($(GO) list ./... | grep -vE '/(cupel|docs)$$') # long tests, and those of the repository's files, run without it, in make test
+	CGO_ENABLED=1 $(TESTS) -race -short $$($(GO) list ./... | grep -vE '$(SINGLE)') # the long tests run without it, in make test
 	$(GO) mod tidy -diff
 	$(MAKE) cross
 	$(MAKE) build

@@ -66,6 +66,9 @@ func manyStrategies() model.Report {
 // For every run, the files are well formed and bounded, no picture draws beyond its
 // edge, and every figure has a title and an alternative text.
 func TestHardPlots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; not with -short")
+	}
 	for name, r := range hardReports() {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range r.Figures {
