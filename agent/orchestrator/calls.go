@@ -326,7 +326,7 @@ func (t *Thread) submitted(a *Agent, r tool.Result, text string) string {
 		Errors     []json.RawMessage `json:"errors"`
 		Testable   *bool             `json:"testable"`
 	}
-	_ = json.Unmarshal(r.Value, &result) // of another form it is no save
+	_ = json.Unmarshal(r.Value, &result) // if it has another shape, nothing was saved
 	saved := r.Outcome == tool.OK && len(result.Errors) == 0
 	if r.Outcome == tool.Rejected || saved && result.WorkflowID == "" {
 		return text
