@@ -41,6 +41,8 @@ var retiredPhrases = []struct{ phrase, instead string }{
 	{"of one's own", "custom, the user's"}, {"for want of", "because of a missing"}, {"in the midst", "during"}, {"asks nobody", "makes no request"}, {"as it stands", "unchanged"},
 	{"as they stand", "unchanged"}, {"wherever it stands", "everywhere"}, {"stands alone", "is separate"}, {"kept nowhere", "not stored"}, {"by turns", "alternately"}, {"looks through", "searches"},
 	{"hand-over", "output"}, {"nothing of its texts", "no prompts or replies"}, {"set aside", "renamed, removed"},
+	{"is no error", "is not an error"}, {"is no failure", "is not a failure"}, {"is no fault", "is not a fault"}, {"is no part of", "is not part of"}, {"are no part of", "are not part of"},
+	{"is no step", "is not a step"}, {"was begun", "was started"}, {"what stands beside", "the keywords beside"},
 }
 
 // allowedPhrases are lines that keep a phrase: a signature, which is a code in report.json,

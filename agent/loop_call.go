@@ -16,7 +16,7 @@ import (
 // Error codes of calls that were answered without running a tool; contract's E_ARGS,
 // E_BUDGET and E_CIRCUIT_OPEN are others.
 const (
-	codeUnknownTool = "E_UNKNOWN_TOOL" // there is no tool of that name
+	codeUnknownTool = "E_UNKNOWN_TOOL" // no tool has that name
 	codeIgnored     = "E_IGNORED"      // another call of the turn gave the answer
 	codeOneQuestion = "E_ONE_QUESTION" // another call of the turn asks the user
 )

@@ -190,7 +190,7 @@ func (m *orchestratorMachine) askMemory(who, system, text string) {
 	m.issue(c, c.ID, l)
 }
 
-// takeAside takes an outcome that is no part of a conversation: of a memory call, or of one
+// takeAside takes an outcome that is not part of a conversation: of a memory call, or of one
 // that was abandoned, whose reply is judged and changes nothing.
 func (m *orchestratorMachine) takeAside(l *loop, ev Event) {
 	replied, ok := ev.(ModelReplied)

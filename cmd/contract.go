@@ -106,7 +106,7 @@ func toolsFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "tools", "", "available tools: a YAML or JSON list of {name, description, schema, …}, a suite.yaml or its folder, or builtin:counts (default none)")
 }
 
-// loadTools reads the tools a path names; no path is no tools.
+// loadTools reads the tools a path names; an empty path names none.
 func (p *process) loadTools(path string) ([]tool.Spec, error) {
 	const suiteFile = "suite.yaml"
 	if path == "" {

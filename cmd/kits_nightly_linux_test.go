@@ -216,7 +216,7 @@ func TestNightlyScriptResumes(t *testing.T) {
 			code, again := k.nightly("NIGHTLY_SHARDS=5", "NIGHTLY_KEYS="+os.DevNull)
 			require.Equal(t, 0, code, again)
 			require.Contains(t, again, "resumes nightly/night-")
-			require.Equal(t, 2, k.calls("run --mode"), "the shards it was begun with, once each")
+			require.Equal(t, 2, k.calls("run --mode"), "the shards it was started with, once each")
 			require.Equal(t, 1, k.calls("run --resume nightly/night-"))
 			require.Equal(t, 1, k.calls("merge nightly"))
 			k.one("nightly/night-*")

@@ -23,7 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// runFlags are the flags of run that are no settings.
+// runFlags are the flags of run that are not settings.
 type runFlags struct {
 	selection     harness.Selection
 	quiet, asJSON bool

@@ -51,7 +51,7 @@ func (p *process) compareSummary(c compare.Comparison) error {
 	return text.CompareSummary(out, c, screen)
 }
 
-// printRun prints the summary and the commands to go on with.
+// printRun prints the summary and the next commands.
 func (p *process) printRun(o harness.Options, res harness.Result, report model.Report) error {
 	if err := p.summary(report); err != nil {
 		return err

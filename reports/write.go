@@ -16,7 +16,7 @@ import (
 // report.md, junit.xml, report.json and every figure as plots/*.svg.
 // details, if not nil, says what was said in an episode; see DetailOf. Each file
 // replaces its predecessor atomically, so that a reader never sees half of one,
-// and pages of tasks that are no more are removed; the same report gives the same
+// and pages of tasks that no longer exist are removed; the same report gives the same
 // bytes.
 func Write(dir string, r model.Report, details html.DetailOf) error {
 	root := filepath.Join(dir, "report")

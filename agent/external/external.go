@@ -136,7 +136,7 @@ type Proxy struct {
 	TokenEnv string `yaml:"token_env,omitempty"`
 }
 
-// Model is what a model name of the agent stands for.
+// Model is what a model name of the agent means.
 type Model struct {
 	// Provider and Model are the candidate's provider and the name that was sent, unless set.
 	Provider string `yaml:"provider,omitempty"`

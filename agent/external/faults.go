@@ -155,7 +155,7 @@ func waitFault(add func(string), field string, d time.Duration) {
 	}
 }
 
-// addressFault reports an address that is none, or that has a placeholder it may not have.
+// addressFault reports an address that is not valid, or that has a placeholder it may not have.
 func addressFault(add func(string), field, address string, required bool, may func(name string) bool) {
 	if address == "" {
 		if required {

@@ -67,7 +67,7 @@ type Thread struct {
 // Agent is what a conversation of a sub-agent is for.
 type Agent struct {
 	// ID names the conversation: that of its background task, or dg_1 and so on of an inline
-	// delegate. Task is that of the plan, empty if it is of none.
+	// delegate. Task is that of the plan, empty if it is not of a plan.
 	ID, Task string
 	Role     role.Role
 	Inline   bool
@@ -144,7 +144,7 @@ func (t *Thread) Waiting() bool { return len(t.notices) > 0 }
 func (t *Thread) Busy() bool { return len(t.background.Running()) > 0 }
 
 // Answered ends a turn of the orchestrator. If it is the report of a checkpoint, that has
-// succeeded if the answer is no refusal and every build that it depends on was verified.
+// succeeded if the answer is not a refusal and every build that it depends on was verified.
 func (t *Thread) Answered(text string, ok bool) {
 	t.denied = false
 	task := t.graph.Find(t.checking)

@@ -31,7 +31,7 @@ const (
 	Feedback = "feedback" // a plan is to be revised, as the text says
 	Reply    = "answer"   // the text, or choices
 	Select   = "select"   // one of the things offered, by the id or option in the text
-	Skip     = "skip"     // goes on without
+	Skip     = "skip"     // continues without
 )
 
 // Kinds, Severities and Says list the words in the order in which messages show them.

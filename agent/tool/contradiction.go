@@ -113,9 +113,9 @@ func enumFaults(s *jsonschema.Schema) []string {
 	case s.Enum != nil && len(s.Enum.Values) == 0:
 		return []string{"enum is empty, so that no value is allowed"}
 	case s.Enum != nil && !slices.ContainsFunc(s.Enum.Values, fits):
-		return []string{"no value of enum satisfies what stands beside it"}
+		return []string{"no value of enum satisfies the keywords beside it"}
 	case s.Enum == nil && s.Const != nil && !fits(*s.Const):
-		return []string{"const does not satisfy what stands beside it"}
+		return []string{"const does not satisfy the keywords beside it"}
 	}
 	return nil
 }

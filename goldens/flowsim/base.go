@@ -27,7 +27,7 @@ type base struct {
 // features are what an instance may have beyond the tools that each has.
 var features = []string{"versions", "named_versions", "folders", "web_search", "sandbox"}
 
-// needs has, by tool, the feature without which there is no such tool.
+// needs has, by tool, the feature without which the tool is not offered.
 var needs = map[string]string{
 	"list-workflow-versions": "versions", "get-workflow-version": "versions", "restore-workflow-version": "versions",
 	"update-workflow-version": "named_versions",

@@ -9,7 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 )
 
-// mock stands for a credential that is still to be set up.
+// mock is the placeholder of a credential that is still to be set up.
 const mock = "mock"
 
 // The bounds of what an instance holds.
@@ -147,7 +147,7 @@ func (d *document) graphEnv() graph.Env {
 }
 
 // check returns the faults of a graph in the instance. A node that has mock for a credential
-// lacks it for now, which is no fault.
+// lacks it for now, which is not a fault.
 func (d *document) check(g graph.Graph) []graph.Fault {
 	return slices.DeleteFunc(graph.Check(g, d.graphEnv()), func(f graph.Fault) bool {
 		n := g.Node(f.Node)

@@ -94,7 +94,7 @@ func (w *instance) searchCredentialTypes(a credentialArgs) world.Effect {
 	return give(map[string]any{"credentialTypes": out})
 }
 
-// credentialType returns a type of credentials; nil if there is none of this name.
+// credentialType returns the type of credentials with this name, or nil.
 func credentialType(name string) *graph.CredentialType {
 	all := graph.CredentialTypes()
 	if i := slices.IndexFunc(all, func(t graph.CredentialType) bool { return t.Name == name }); i >= 0 {

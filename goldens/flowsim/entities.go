@@ -32,7 +32,7 @@ type version struct {
 	text                          json.RawMessage // canonical, of the graph
 }
 
-// find returns a version of the workflow; nil if it has none of this id.
+// find returns a version of the workflow; nil if it has none with this id.
 func (f *workflow) find(id string) *version {
 	if i := slices.IndexFunc(f.versions, func(v *version) bool { return v.id == id }); i >= 0 {
 		return f.versions[i]

@@ -87,7 +87,7 @@ func (f fields) flag(key string) bool {
 	return b
 }
 
-// choice returns a field that is one of some words; the first if there is none.
+// choice returns a field that is one of some words; the first if the field is missing.
 func (f fields) choice(key string, words ...string) string {
 	s := f.text(key, false)
 	if s == "" {

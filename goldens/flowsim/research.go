@@ -128,7 +128,7 @@ var secretWords = []string{"password", "passphrase", "api key", "api-key", "apik
 // catchAll are options that say nothing: a user can always answer otherwise.
 var catchAll = []string{"other", "others", "something else", "none of the above", "anything"}
 
-// Vet refuses calls before a person is asked: a question that may not be asked reaches nobody, because an answer
+// Vet refuses calls before a person is asked: a question that may not be asked does not reach a person, because an answer
 // would be kept.
 func (w *instance) Vet(c tool.Call) *tool.Result {
 	var a researchArgs

@@ -48,7 +48,7 @@ type execution struct {
 	result            interp.Result
 }
 
-// ended reports whether the execution will change no more.
+// ended reports whether the execution will not change any more.
 func (e *execution) ended() bool { return e.Status != interp.Running && e.Status != interp.Waiting }
 
 // done are the nodes that have ended: not the last one, which is in progress

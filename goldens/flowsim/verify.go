@@ -53,7 +53,7 @@ func (w *instance) verify(a executionArgs) world.Effect {
 	e = w.proceed(e, until)
 	w.tables = live
 	out := map[string]any{"executionId": e.ID}
-	if !e.ended() { // who verifies does not wait for what goes on
+	if !e.ended() { // verification does not wait for running executions
 		if e.Status == interp.Running {
 			e.Error = &interp.Failure{Class: "timeout", Message: "the execution timed out"}
 		}

@@ -10,7 +10,7 @@ type Approvals struct {
 	// Asked and Denied are tools: each made a request, or one that was denied.
 	Asked  []string `json:",omitzero"`
 	Denied []string `json:",omitzero"`
-	// AtMost bounds the number of requests, questions apart; nil is no bound.
+	// AtMost bounds the number of requests that are not questions; nil means without a bound.
 	AtMost *int `json:",omitempty"`
 }
 

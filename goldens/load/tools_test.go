@@ -56,7 +56,7 @@ func TestLoadToolsProblems(t *testing.T) {
 			"dir/t.yaml:7: [0].schema.properties.label: no call could satisfy this: enum is empty, so that no value is allowed"}},
 		{"two contradictions", head + "    properties:\n      a: {enum: []}\n      b:\n        anyOf:\n          - type: string\n          - {type: integer, const: x}\n", []string{
 			"dir/t.yaml:5: [0].schema.properties.a: no call could satisfy this: enum is empty, so that no value is allowed",
-			"dir/t.yaml:9: [0].schema.properties.b.anyOf[1]: no call could satisfy this: const does not satisfy what stands beside it"}},
+			"dir/t.yaml:9: [0].schema.properties.b.anyOf[1]: no call could satisfy this: const does not satisfy the keywords beside it"}},
 		{"not RE2", head + "    properties:\n      a: {pattern: '^(?!x)'}\n", []string{
 			"dir/t.yaml:3: [0].schema: not a valid JSON Schema: /properties/a/pattern: '^(?!x)' is not valid regex: error parsing regexp: invalid or unsupported Perl syntax: `(?!`"}},
 		{"a list of things as schema", "- {name: a, description: A., schema: [x]}\n", []string{"dir/t.yaml:1: [0].schema: not a valid JSON Schema: not a JSON object"}},

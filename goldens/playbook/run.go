@@ -178,7 +178,7 @@ func (p *Play) env(s Seen) (map[string]any, error) {
 func (p *Play) missing(s Seen) *Action {
 	if reason, ok := s.Given[gaveUp]; ok && p.needs != nil {
 		var text string
-		_ = json.Unmarshal(reason, &text) // another value is no reason
+		_ = json.Unmarshal(reason, &text) // another value is not a reason
 		return p.stop(text, "")
 	}
 	needs := p.needs

@@ -17,7 +17,7 @@ type Change struct {
 	// Path has keys and list indexes with dots between them, as in orders.O7.status; a dot
 	// of a key has a backslash before it. A dot alone is the whole state.
 	Path string
-	// From and To are the values as JSON, nil where there was or is no value.
+	// From and To are the values as JSON, nil if there was no value, or is none now.
 	From, To json.RawMessage
 }
 

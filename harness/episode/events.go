@@ -23,7 +23,7 @@ type Trace struct {
 	Tool   *agent.CallTool
 	Result *tool.Result
 	Asked  int
-	// Question and Reply are an exchange with the user; Silent: nobody answered.
+	// Question and Reply are an exchange with the user; Silent: without an answer.
 	Question, Reply string
 	Silent          bool
 	// Update tells what the strategy is at.
@@ -34,7 +34,7 @@ type Trace struct {
 }
 
 // StreamEvent is a piece of what a model says, as Options.Observe is told it. A turn
-// has one begin, then texts and tool calls, then one end. Its attempts are no turns:
+// has one begin, then texts and tool calls, then one end. Its attempts are not turns:
 // a call that is made again after a failure begins no second time, and nothing is
 // asked again once a piece of text has come. A fallback model's turn is a turn of its
 // own. All text is untrusted.
@@ -50,7 +50,7 @@ type StreamEvent struct {
 	// Model is who is asked.
 	Model string
 	// Text is a piece of the answer; of a candidate that does not stream the whole.
-	// Reasoning and refusals are no part of it.
+	// Reasoning and refusals are not part of it.
 	Text string
 	// Call is a tool call, complete.
 	Call *providers.ToolCall

@@ -64,7 +64,7 @@ type Episode struct {
 	// Crashed is why the episode broke down for a reason outside of the model, such as a server's
 	// error. Its Verdict, if there is one, counts only in a run as published.
 	Crashed string
-	// Cluster names what tasks have in common that are no independent evidence, such as one
+	// Cluster names what tasks have in common that are not independent evidence, such as one
 	// request with several attacks; empty means that the task is separate.
 	Cluster string
 	// Clarifies are the messages to the user that were not the last one.

@@ -22,7 +22,7 @@ import (
 
 // Rescored counts the episodes of a run that checks did not decide.
 type Rescored struct {
-	// NoTask counts episodes of no task of the suite, NotCheckable the others, by the check that
+	// NoTask counts episodes whose task is not in the suite, NotCheckable the others, by the check that
 	// lacks data.
 	NoTask       int
 	NotCheckable map[string]int

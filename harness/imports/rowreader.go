@@ -218,7 +218,7 @@ func spread(in *bufio.Reader) bool {
 	return more && len(line) > 0 && bytes.IndexByte([]byte("{[,"), line[len(line)-1]) >= 0
 }
 
-// first returns the first byte that is no white space, and leaves it to be read.
+// first returns the first byte that is not white space, and leaves it to be read.
 func first(in *bufio.Reader) (byte, error) {
 	for {
 		c, err := in.ReadByte()

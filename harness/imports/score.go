@@ -19,7 +19,7 @@ import (
 const notCheckable = "not checkable: an imported episode has no "
 
 // score applies the checks of a task to an imported episode; harm says that a tool of the task could
-// do some. decided is false if it would be solved but for checks whose data the source does not
+// do some. decided is false if it would be solved without the checks whose data the source does not
 // have: absent data neither pass nor fail.
 func score(t goldens.Task, o goldens.Outcome, said texts, harm bool) (solved, decided bool, checks []goldens.CheckResult) {
 	if len(t.Fails) > 0 {
@@ -87,7 +87,7 @@ func checkable(e goldens.Expect, o goldens.Outcome, said texts) (kept goldens.Ex
 }
 
 // outcome is what the checks look at: names of tools as the suite has them, and the calls that a
-// model asked for and nobody made.
+// model asked for and that were not made.
 func outcome(rows *ledger.EpisodeRows, said texts, o goldens.Outcome, known []string) goldens.Outcome {
 	if rows.Episode.StopReason != "" {
 		o.Status = string(agent.Stopped)

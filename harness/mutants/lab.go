@@ -40,7 +40,7 @@ const (
 	testTimeout    = 5 * time.Minute
 )
 
-// result is what came of a mutant.
+// result is the outcome of a mutant.
 type result struct {
 	mutant
 	// Goldens and Tests say what killed it; both are empty if it survived.

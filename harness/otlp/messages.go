@@ -8,7 +8,7 @@ import (
 )
 
 // messages reads a list of messages in the form of any vocabulary: an attribute that is a list,
-// or JSON of one. A text that is no JSON is one message of the user.
+// or JSON of one. A text that is not JSON is one message of the user.
 func messages(v any) []imports.Message {
 	if text, ok := v.(string); ok {
 		if v = decoded(text); v == nil {
@@ -153,7 +153,7 @@ func said(s *span) (out imports.Said) {
 	return out
 }
 
-// system joins the parts of system instructions; a text that is no JSON is taken as it is.
+// system joins the parts of system instructions; a text that is not JSON is taken as it is.
 func system(v any) string {
 	if text, ok := v.(string); ok {
 		if v = decoded(text); v == nil {

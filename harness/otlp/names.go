@@ -1,6 +1,6 @@
 // Package otlp reads traces of agents as episodes to import, and writes the episodes of a run as
 // traces. It knows the vocabularies of the GenAI semantic conventions (old and new names), the AI
-// SDK, the Claude Agent SDK, n8n and the OpenAI Agents SDK, whose files are no OTLP.
+// SDK, the Claude Agent SDK, n8n and the OpenAI Agents SDK, whose files are not OTLP.
 package otlp
 
 // Version names the vocabularies in the manifest of an imported run.

@@ -159,5 +159,5 @@ func (s *span) host() string {
 	return strings.ToLower(name)
 }
 
-// errFull is that a collector takes no more.
+// errFull says that the collector is full.
 var errFull = errors.New("import them in parts")

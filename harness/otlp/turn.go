@@ -8,7 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
-// aside reports whether a model call is none of the agent's decisions, such as a title for the
+// aside reports whether a model call is not one of the agent's decisions, such as a title for the
 // conversation.
 func aside(s *span) bool {
 	return s.text("query_source_safe", "query_source") == "generate_session_title"

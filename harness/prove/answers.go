@@ -72,7 +72,7 @@ func numbersIn(text string) (out [][]int) {
 	return out
 }
 
-// plusOne is a number and one, written as it is; empty if it is no number.
+// plusOne is a number and one, written as it is; empty if it is not a number.
 func plusOne(n string) string {
 	plain := strings.ReplaceAll(strings.ReplaceAll(n, ",", ""), "−", "-")
 	v, ok := new(big.Rat).SetString(plain)
@@ -94,7 +94,7 @@ func plusOne(n string) string {
 	return text
 }
 
-// negative is a number with the other sign; empty for 0, and for what is no number.
+// negative is a number with the other sign; empty for 0, and if it is not a number.
 func negative(n string) string {
 	switch {
 	case plusOne(n) == "" || strings.Trim(n, "-−+0.,") == "":

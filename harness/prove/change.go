@@ -50,7 +50,7 @@ type mutant struct {
 // statusClarify is the status of an episode that ends with a question.
 const statusClarify = "clarify"
 
-// steps are the mutants that change what a solution does. specs are the tools on offer.
+// steps are the mutants that change what a solution does. specs are the available tools.
 func (r *reference) steps(specs []tool.Spec) (out []mutant) {
 	ref := r.talk
 	var results []playbook.Result

@@ -126,7 +126,7 @@ func (r Result) Failures(min float64) (out []string) {
 }
 
 // Suite proves a suite. The error says what is wrong with the options, the suite or its
-// playbook, or that ctx was cancelled; a suite that is not proved is no error.
+// playbook, or that ctx was cancelled; a suite that is not proved is not an error.
 func Suite(ctx context.Context, o Options) (Result, error) {
 	suite := o.Run.Suite
 	r := Result{Suite: suite.Name}

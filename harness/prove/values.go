@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// column is the values that results have in the same place: of the same tool, at the same path but for the indices of
+// column is the values that results have in the same place: of the same tool, at the same path, except for the indices of
 // lists. Each is there once, in the order in which it came. Arguments have columns, too.
 type column struct {
 	args   bool

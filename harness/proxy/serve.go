@@ -307,7 +307,7 @@ func fail(w http.ResponseWriter, wire string, status int, message string) {
 // whose token is its password, and never with a connection.
 func (s *Server) refuseHost(w http.ResponseWriter, r *http.Request) {
 	_, plain, _ := strings.Cut(r.Header.Get("Proxy-Authorization"), " ")
-	text, _ := base64.StdEncoding.DecodeString(plain) // broken text is no token
+	text, _ := base64.StdEncoding.DecodeString(plain) // broken text is not a token
 	_, token, _ := strings.Cut(string(text), ":")
 	s.mu.Lock()
 	h := s.open[token]

@@ -101,8 +101,8 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", e.Code, e.Message) }
 
-// TimeoutError says that the server did not answer in time. It is told that nobody waits
-// for the answer any more, and the session goes on.
+// TimeoutError says that the server did not answer in time. It is told that cupel does not wait
+// for the answer any more, and the session continues.
 type TimeoutError struct{ error }
 
 // Request makes a request and returns its result as the server wrote it. An error is a

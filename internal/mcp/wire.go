@@ -98,7 +98,7 @@ func (w *wire) request(ctx context.Context, method string, params json.RawMessag
 	}
 }
 
-// cancel tells the server that nobody waits for an answer any more. It does not wait for
+// cancel tells the server that its answer is no longer awaited. It does not wait for
 // the server either.
 func (w *wire) cancel(id string) {
 	w.mu.Lock()

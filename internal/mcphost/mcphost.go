@@ -14,9 +14,9 @@ import (
 )
 
 // Name is the one of the known names that a host offers as offered: the same name, or else
-// the longest known one that offered ends in behind a character that is no letter and no
-// digit, as mcp__world__get_counts ends in get_counts. Characters that are no letters and
-// no digits count as equal, because hosts replace them. ok is false if there is none.
+// the longest known one that offered ends in behind a character that is neither a letter nor a
+// digit, as mcp__world__get_counts ends in get_counts. Characters that are neither letters
+// nor digits count as equal, because hosts replace them. ok is false if there is none.
 func Name(offered string, known []string) (name string, ok bool) {
 	if slices.Contains(known, offered) {
 		return offered, true
@@ -31,7 +31,7 @@ func Name(offered string, known []string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// plain is a name with _ in the place of what is no letter and no digit.
+// plain returns a name with _ for every character that is neither a letter nor a digit.
 func plain(name string) string {
 	out := []byte(name)
 	for i, b := range out {
@@ -95,7 +95,7 @@ func open(text string) (inner string, failed, ok bool) {
 	return "", false, false
 }
 
-// first is the first character of a text that is no space, empty if there is none.
+// first returns the first character of a text that is not a space, empty if there is none.
 func first(text string) string {
 	text = strings.TrimSpace(text)
 	return text[:min(1, len(text))]
@@ -128,7 +128,7 @@ func parts(raw []byte) (text string, ok bool) {
 
 // whole takes apart the result of a call as MCP has it, or one part. The texts go before the
 // structured content, which has to be an object and may therefore wrap the value, unless
-// they are no JSON.
+// they are not JSON.
 func whole(raw []byte) (inner string, failed, ok bool) {
 	var one part
 	if json.Unmarshal(raw, &one) == nil && one.isText() {
@@ -162,7 +162,7 @@ func members(result map[string]json.RawMessage) (inner string, failed, ok bool) 
 
 // Arguments are the arguments of an earlier call as a model wrote them, without what hosts
 // add when they show it again: the call's own id and name in any member, and members that
-// the schema of the tool rules out. Arguments that are no object stay as they are.
+// the schema of the tool rules out. Arguments that are not an object stay as they are.
 func Arguments(id, tool, args string, schema []byte) string {
 	var rules struct {
 		Properties           map[string]json.RawMessage
@@ -176,7 +176,7 @@ func Arguments(id, tool, args string, schema []byte) string {
 	had := len(members)
 	for member, value := range members {
 		var text string
-		_ = json.Unmarshal(value, &text) // another value is no id
+		_ = json.Unmarshal(value, &text) // another value is not an id
 		_, itself := Name(text, []string{tool})
 		if itself || id != "" && text == id || rules.AdditionalProperties == false && rules.Properties[member] == nil {
 			delete(members, member)
@@ -197,8 +197,8 @@ var code = regexp.MustCompile(`\b(E_[A-Z][A-Z0-9_]*)(?:: *([^\r\n]*))?`)
 var complaint = regexp.MustCompile(`^\s*(?:(?i:an |there was an )?(?:Error|ERROR|error)\b)`)
 
 // Error reads the error in a result without envelopes: an object with an error, alone or
-// within the words of a host, an E_ code in a text that is no JSON or at the beginning of a
-// JSON string, or a text that is no JSON and begins with the word error. ok is false if the result tells none. The code may be empty.
+// within the words of a host, an E_ code in a text that is not JSON or at the beginning of a
+// JSON string, or a text that is not JSON and begins with the word error. ok is false if the result has neither. The code may be empty.
 func Error(text string) (codeOf, message string, ok bool) {
 	var quoted string
 	if json.Unmarshal([]byte(text), &quoted) == nil {

@@ -50,7 +50,7 @@ func Shared(t testing.TB, path ...string) []byte {
 }
 
 // Conformance reads the rows of a JSONL file of the shared conformance data whose field
-// has the value. Where there is no such file, the test is skipped.
+// has the value. If the file is missing, the test is skipped.
 func Conformance[T any](t testing.TB, file, field, value string) (rows []T) {
 	t.Helper()
 	for line := range bytes.Lines(Shared(t, "conformance", file)) {

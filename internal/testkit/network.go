@@ -42,7 +42,7 @@ func Reply(r *http.Request, status int, body string) *http.Response {
 	}
 }
 
-// Server answers all requests alike and keeps the last one. Its requests come one after
+// Server gives all requests the same answer and keeps the last one. Its requests come one after
 // the other.
 type Server struct {
 	Status int // 0 means 200

@@ -42,7 +42,7 @@ type stopDetails struct {
 	Explanation string `json:"explanation"`
 }
 
-// finishes maps the stop reasons. pause_turn is a stop of none of these kinds.
+// finishes maps the stop reasons. pause_turn is not one of them.
 var finishes = map[string]providers.Finish{
 	"end_turn": providers.FinishStop, "stop_sequence": providers.FinishStop,
 	"max_tokens": providers.FinishLength, "model_context_window_exceeded": providers.FinishLength,
@@ -145,7 +145,7 @@ type words struct {
 	come bool
 }
 
-// UnmarshalJSON never fails: what is no text may be of a block that is not read.
+// UnmarshalJSON never fails: what is not text may belong to a block that is not read.
 func (w *words) UnmarshalJSON(raw []byte) error {
 	w.text, w.err, w.come = "", nil, true
 	switch {

@@ -52,7 +52,7 @@ func New(o providers.Options) (providers.Model, error) {
 	case o.BaseURL == "" && o.Region == "":
 		return refuse("no region: set the region of the provider, or AWS_REGION, such as us-east-1")
 	case o.Region != "" && !regionName.MatchString(o.Region):
-		return refuse("region %.60q is no name of a region, such as us-east-1", o.Region)
+		return refuse("region %.60q is not the name of a region, such as us-east-1", o.Region)
 	case o.BaseURL == "":
 		d.Base = "https://bedrock-runtime." + o.Region + ".amazonaws.com"
 	}

@@ -90,7 +90,7 @@ func TestNew(t *testing.T) {
 		{"no region", providers.Options{}, "AWS_REGION"},
 		{"no region, a key", providers.Options{Key: "k"}, "AWS_REGION"},
 		{"an address needs none", providers.Options{BaseURL: "https://gateway.test"}, ""},
-		{"a region that is another host", providers.Options{Region: "evil.test/", Key: "k"}, "no name of a region"},
+		{"a region that is another host", providers.Options{Region: "evil.test/", Key: "k"}, "not the name of a region"},
 		{"a key in the clear", providers.Options{BaseURL: "http://gateway.test", Key: "k"}, "not https"},
 		{"a signature in the clear", providers.Options{BaseURL: "http://10.0.0.1", Region: "us-east-1"}, "not https"},
 		{"a name that begins like this machine", providers.Options{BaseURL: "http://localhost.evil.test", Key: "k"}, "not https"},

@@ -201,7 +201,7 @@ func (r *request) input(c providers.ToolCall) json.RawMessage {
 	if wire.Unmarshal([]byte(c.Args), &object) == nil && object != nil {
 		return json.RawMessage(c.Args)
 	}
-	r.warn("call %.80q: the arguments are no JSON object, sent as text inside of one", c.ID)
+	r.warn("call %.80q: the arguments are not a JSON object, sent as text inside one", c.ID)
 	text, err := json.Marshal(map[string]string{"arguments": c.Args})
 	if err != nil {
 		return json.RawMessage("{}") // a map of strings always encodes

@@ -8,7 +8,7 @@ import (
 )
 
 // requestHeaders are what a provider gets of a program's request, replyHeaders what the
-// program gets of the provider's reply, in lower case. A header that nobody thought of
+// program gets of the provider's reply, in lower case. A header that is not listed
 // stays off.
 var (
 	requestHeaders = []string{

@@ -150,7 +150,7 @@ func (c *comparer) list(kind jsontext.Kind, ignore [][]string) error {
 		}
 	}
 	_, err := c.d.ReadToken()
-	c.out = append(c.out, byte(kind)+2) // ] and } follow [ and { but for one character
+	c.out = append(c.out, byte(kind)+2) // ] and } follow [ and { with one character between
 	return err
 }
 

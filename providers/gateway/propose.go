@@ -253,7 +253,7 @@ func (k kind) between(a, b string, was, is []int) (pattern string, ok bool) {
 	switch {
 	case x != "" && x == y:
 		return x + strings.TrimPrefix(k.rule, `\b`), true
-	case k.rule == uuid: // is no word or number anywhere
+	case k.rule == uuid: // never is a word or a number
 		return uuid, true
 	}
 	return "", true

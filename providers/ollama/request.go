@@ -141,7 +141,7 @@ func newMessage(m providers.Message) (sent message, warnings []string, problem s
 		var object map[string]json.RawMessage
 		if wire.Unmarshal([]byte(args), &object) != nil || object == nil {
 			args = "{}"
-			warnings = append(warnings, fmt.Sprintf("the arguments of the call of %.64s are no JSON object, sent as {}", c.Name))
+			warnings = append(warnings, fmt.Sprintf("the arguments of the call of %.64s are not a JSON object, sent as {}", c.Name))
 		}
 		sent.ToolCalls = append(sent.ToolCalls, toolCall{ID: c.ID, Function: function{Name: c.Name, Arguments: json.RawMessage(args)}})
 	}

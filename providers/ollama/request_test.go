@@ -55,7 +55,7 @@ func TestRequestBodies(t *testing.T) {
 		{
 			"arguments that are no object", providers.Call{Model: "m", Messages: []providers.Message{{Role: "assistant", Text: "a", Calls: []providers.ToolCall{{Name: "now", Args: `{"cut`}}, Continuation: []byte(`{"other":1}`)}}},
 			`{"model":"m","messages":[{"role":"assistant","content":"a","tool_calls":[{"function":{"name":"now","arguments":{}}}]}],"stream":false}`,
-			[]string{"message 1: the arguments of the call of now are no JSON object, sent as {}"},
+			[]string{"message 1: the arguments of the call of now are not a JSON object, sent as {}"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // gap for it: a wire says which members of the other wires it refuses.
 func refuseForeign(body []byte, status int, code, words string, names ...string) {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(body, &members) // what is no object has none
+	_ = json.Unmarshal(body, &members) // anything but an object has none
 	for _, name := range names {
 		reject(members[name] != nil, status, code, name, words, name)
 	}

@@ -164,7 +164,7 @@ func (p geminiPart) result() result {
 	f := p.FunctionResponse
 	r := result{id: f.ID, name: f.Name, text: string(f.Response)}
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(f.Response, &members) // what is no object has none
+	_ = json.Unmarshal(f.Response, &members) // anything but an object has none
 	for name, raw := range members {
 		if len(members) == 1 && (name == "output" || name == "result" || name == "error") {
 			r.text, r.failed = model.TextOf(string(raw)), name == "error"

@@ -29,7 +29,7 @@ type ollamaRequest struct {
 	Format   json.RawMessage `json:"format"`
 	Tools    []openAITool    `json:"tools"`
 	Options  struct {
-		NumPredict  *int     `json:"num_predict"` // -1 is no limit
+		NumPredict  *int     `json:"num_predict"` // -1: without a limit
 		Temperature *float64 `json:"temperature"`
 		Seed        *int64   `json:"seed"`
 		Stop        []string `json:"stop"`

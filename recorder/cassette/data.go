@@ -20,7 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
-// These are the bounds of a cassette. Larger ones are neither written nor read.
+// These are the bounds of a cassette. cupel neither writes nor reads larger ones.
 const (
 	MaxBytes        = 64 << 20 // of a file, and of a body
 	MaxInteractions = 12_000   // beyond the requests that an external agent may make

@@ -66,7 +66,7 @@ func (b *Builder) baseline() *side { return b.baselines[0] }
 // AddNew counts an episode of the new run.
 func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
 
-// Comparison returns the finished comparison; the builder is of no use afterwards. An
+// Comparison returns the finished comparison; do not use the builder afterwards. An
 // error says that a p-value cannot be adjusted: a fault of cupel, never of the runs.
 func (b *Builder) Comparison() (Comparison, error) {
 	c := Comparison{

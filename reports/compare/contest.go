@@ -33,7 +33,7 @@ type TaskPairs struct {
 // metric is that of the package comment: the first of a pair is Baseline, the second
 // New, Effect is second − first, and P is two-sided, by swapping the two strategies
 // of whole tasks; no metric is gating, and Adjusted is for the caller to fill in, who knows
-// how many comparisons there are. Of an unknown value there is no claim, and P is null.
+// how many comparisons there are. An unknown value makes no claim: P is null.
 func MeasureStrategies(bouts []TaskPairs) []Metric {
 	tasks := make([]joined, len(bouts))
 	for i, b := range bouts {

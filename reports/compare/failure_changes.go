@@ -15,7 +15,7 @@ const leastChange = 0.05
 
 // seenKinds says which of n kinds of failure any episode has.
 func seenKinds(tasks []joined, n int) []bool {
-	seen := make([]bool, 1+n) // the first is of no failure, -1
+	seen := make([]bool, 1+n) // the first is without a failure, -1
 	for i := range tasks {
 		for _, t := range tasks[i].twins {
 			seen[1+t.baseline.kind], seen[1+t.new.kind] = true, true

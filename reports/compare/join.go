@@ -16,7 +16,7 @@ type twin struct {
 // scored says that both have a result.
 func (t twin) scored() bool { return t.baseline.why == scored && t.new.why == scored }
 
-// block is where the trials of a baseline run stand beside those of the new run: their
+// block pairs the trials of a baseline run with those of the new run: their
 // numbers are counted on from shift. Trials of one block are of one baseline run, or
 // of several that have fewer trials than the new run and together no more.
 type block struct{ number, shift int32 }

@@ -133,12 +133,12 @@ func (c *checker) ambiguous(roots []*node) {
 	c.fail(at, "which table is this about, %s? Say it, as in %s", strings.Join(c.candidates, " or "), example)
 }
 
-// types checks n and what is below it. In single rows there are no aggregates; outside of
+// types checks n and what is below it. Single rows have no aggregates; outside of
 // them there are no columns.
 func (c *checker) types(n *node, rows bool) {
 	switch {
 	case n.kind == call && rows:
-		c.fail(n.at, "an aggregate cannot stand inside of another, nor behind where")
+		c.fail(n.at, "an aggregate cannot be inside another aggregate, nor after where")
 	case n.kind == call:
 		c.call(n)
 		return

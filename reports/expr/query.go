@@ -92,7 +92,7 @@ type Cell struct {
 }
 
 // Run runs the query over the ledgers in dirs, as one table. Memory does not grow
-// with the rows but for the values of percentiles, which are exact; too many groups
+// with the rows, except for the values of percentiles, which are exact; too many groups
 // or such values are an error. The result does not depend on the number of
 // processors.
 func (q *Query) Run(ctx context.Context, dirs ...string) (Result, error) {

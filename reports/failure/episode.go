@@ -37,7 +37,7 @@ type sort int
 const (
 	ofEnding  sort = iota // status, stop_reason
 	ofCalls               // calls that must, or must not, be made, and what they change
-	ofAnswer              // answer_*, and names nobody knows
+	ofAnswer              // answer_*, and unknown names
 	ofWay                 // order, questions, repetition
 	ofLimits              // steps, calls, time
 	ofOutputs             // validity of outputs

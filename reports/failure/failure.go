@@ -1,5 +1,5 @@
 // Package failure sorts episodes that were not solved: the rows of one go in, the
-// kind of failure and a signature that alike failures share come out.
+// kind of failure and a signature that similar failures share.
 package failure
 
 import (
@@ -41,7 +41,7 @@ func Kinds() []Kind {
 // Cause is why an episode was not solved.
 type Cause struct {
 	Kind Kind `json:"kind"`
-	// Signature is the same for failures that are alike, whatever the task: it holds
+	// Signature is the same for similar failures, whatever the task: it holds
 	// no number, date, id or quoted text of the episode. It begins with the kind and
 	// has at most 120 bytes of printable UTF-8. Names of tools, checks and codes in
 	// it are untrusted text.

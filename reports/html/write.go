@@ -13,7 +13,7 @@ import (
 )
 
 // WritePages writes the report as pages below root: index.html with a page for each task
-// in tasks/. Pages of tasks that are no more are removed. The folders of the plots and of
+// in tasks/. Pages of tasks that no longer exist are removed. The folders of the plots and of
 // the tasks are made; see reports.Write. details may be nil.
 func WritePages(root string, r model.Report, plots Plots, details DetailOf) error {
 	return newFolder(r, plots).write(root, details)

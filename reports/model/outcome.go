@@ -58,7 +58,7 @@ func cutOutcomes(o manifest.Outcomes) manifest.Outcomes {
 
 // cutShort says how a run ended before its plan did; empty when it did not.
 func cutShort(m manifest.Manifest) string {
-	m.Outcomes.NotScored = 0 // which is no end before the plan's
+	m.Outcomes.NotScored = 0 // which is not an end before the plan's
 	switch o := cutOutcomes(m.Outcomes); {
 	case m.Stopped != "":
 		return m.Stopped

@@ -206,7 +206,7 @@ type Cell struct {
 	Episodes []int `json:"episodes"`
 }
 
-// Cluster are episodes that failed alike.
+// Cluster are episodes with the same kind of failure and signature.
 type Cluster struct {
 	failure.Cause
 	// Episodes index Report.Episodes, in its order; Shortest is the one with the

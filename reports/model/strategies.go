@@ -98,7 +98,7 @@ type PairResult struct {
 	N     int `json:"n"`
 	Tasks int `json:"tasks"`
 	// P is two-sided; Adjusted allows for all claims of the same metric (Holm). Both
-	// are null where there is no claim.
+	// are null without a claim.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"adjusted_p"`
 	// Test names the test and the interval.

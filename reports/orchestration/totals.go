@@ -35,7 +35,7 @@ type AgentTotal struct {
 	Cost *int64 `json:"cost_nanousd"`
 }
 
-// TaskTotal counts tasks that ended alike.
+// TaskTotal counts tasks with the same kind, role and state.
 type TaskTotal struct {
 	// Kind, state and reason are as in the ledger's tasks.
 	Kind   string `json:"kind"`
@@ -47,13 +47,13 @@ type TaskTotal struct {
 	TimeUs int64 `json:"time_us"`
 }
 
-// RequestTotal counts requests to people that were alike.
+// RequestTotal counts requests to people with the same kind, severity and answer.
 type RequestTotal struct {
 	// Kind, tool and severity are as in the ledger's requests.
 	Kind     string `json:"kind"`
 	Tool     string `json:"tool"`
 	Severity string `json:"severity"`
-	// Say is empty if nobody answered.
+	// Say is empty without an answer.
 	Say string `json:"say"`
 	// N is how many there were.
 	N int `json:"n"`

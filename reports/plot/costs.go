@@ -12,7 +12,7 @@ import (
 
 // frontier returns the Pareto-optimal candidates, cheapest first: those for which no
 // other candidate solves as large a share for less, or a larger one for as little.
-// Figures that are written alike are equal. A candidate without a known cost is not
+// Figures with the same text are equal. A candidate without a known cost is not
 // compared.
 func frontier(r *model.Report) (front []int) {
 	all := priced(r)

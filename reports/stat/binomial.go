@@ -7,7 +7,7 @@ import "iter"
 const sameLikelihood = 1 + 1e-7
 
 // binomialTest is the exact two-sided p-value of k successes in n against a true
-// share p: the probability of all counts that are no likelier than k. ok is false
+// share p: the probability of all counts that are at most as likely as k. ok is false
 // when n is not positive, k is not within 0…n, or p is not strictly between 0 and 1.
 //
 // Summing the no likelier counts is one of several definitions of two-sided, the

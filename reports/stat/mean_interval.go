@@ -7,7 +7,7 @@ package stat
 // wide interval, where the t interval has none: g of them at v reach up to
 // v + (within.High − v)·(1 − ((1−confidence)/2)^(1/g)).
 //
-// A limit is needed, and the caller must name it: of a mean that has none there is no
+// A limit is needed, and the caller must name it: without a limit, a mean has no
 // interval that holds for every distribution. R. R. Bahadur and L. J. Savage, "The
 // Nonexistence of Certain Statistical Procedures in Nonparametric Problems", Annals of
 // Mathematical Statistics 27 (1956) 1115–1122.

@@ -18,7 +18,7 @@ import (
 // skipped, too. A newly broken task fails; one
 // on the known-flaky list is skipped, with its owner, until the entry expires; one
 // without a trial on both sides is skipped. Any other task passes: flaky is not
-// broken, and what always failed is no regression.
+// broken, and what always failed is not a regression.
 func CompareJUnit(w io.Writer, c compare.Comparison) error {
 	all := junitSuites{Name: words.Clip("regression of "+c.New.Suite, 200), Time: seconds(0)}
 	for _, p := range c.Pairs {

@@ -44,7 +44,7 @@ type DetailTurn struct {
 // DetailCall is a tool call as the model wrote it.
 type DetailCall struct{ Tool, Args string }
 
-// DetailUpdate says that a phase of the strategy came to a status.
+// DetailUpdate says that a phase of the strategy reached a status.
 type DetailUpdate struct{ Phase, Status, Content string }
 
 // Message is one message of a prompt: the lines that no earlier turn was sent.

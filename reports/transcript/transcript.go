@@ -35,7 +35,7 @@ type Episode struct {
 	Checks []string
 }
 
-// Turn is a turn: Key is its decision, equal for turns that decide alike.
+// Turn is a turn: Key is its decision, equal for turns with the same decision.
 type Turn struct {
 	N                                int
 	Key, What, Trouble, Calls, Facts string

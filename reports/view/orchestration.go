@@ -7,7 +7,7 @@ import (
 )
 
 // orchestrationSection has what agents handed to sub-agents and asked people for; it has no
-// tables where there is none of it.
+// tables if it has nothing to show.
 func orchestrationSection(r model.Report) Section {
 	var all []orchestration.Candidate
 	for _, c := range r.Candidates {

@@ -115,7 +115,7 @@ func nothing(text string) bool {
 	return !strings.ContainsAny(value, "123456789") && value != words.Unknown
 }
 
-// overviewSection are the measurements of the candidates; those of which there is nothing
+// overviewSection returns the measurements of the candidates; those without values
 // to say, for any candidate, are left out.
 func overviewSection(r model.Report) Section {
 	s := Section{

@@ -117,7 +117,7 @@ func (g *Graph) record(e transition.Edge) {
 }
 
 // Plan puts a plan in the place of what there was; false if the state does not allow one:
-// tasks of the present plan are running. What ended before is no longer shown.
+// tasks of the present plan are running. Tasks that ended before are left out.
 func (g *Graph) Plan(tasks []Task) bool {
 	if g.State == Completed || g.State == StateCancelled {
 		g.State = ""

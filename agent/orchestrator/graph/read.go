@@ -44,7 +44,7 @@ func (r *reading) add(code, task, format string, args ...any) {
 }
 
 // Read reads the arguments of a plan, an object with tasks, and says everything that is
-// wrong with it. Where there are faults there is no plan.
+// wrong with it. If there are faults, the plan is nil.
 func Read(args json.RawMessage, known Known) ([]Task, []Fault) {
 	var object struct {
 		Tasks []json.RawMessage `json:"tasks"`

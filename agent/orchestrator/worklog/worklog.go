@@ -16,7 +16,7 @@ const Blocked graph.Status = "blocked"
 // Task is one piece of work.
 type Task struct {
 	// ID is the name of the task in its plan, Plan the number of that plan, from 1; empty and 0
-	// if the task is of no plan.
+	// if the task is outside of plans.
 	ID   string
 	Plan int
 	// Kind is the kind of work, and Title what the agent calls it.
@@ -83,7 +83,7 @@ func (l *Log) Drop(plan int) {
 // Check starts a task of a plan that the main conversation works on.
 func (l *Log) Check(plan int, t graph.Task, at time.Time) { l.planned(plan, t).Start = at }
 
-// Begin starts a task: of a plan if there is one of that name in it, or else of none.
+// Begin starts a task: the plan's task of that name, or else one outside of plans.
 func (l *Log) Begin(agent string, plan int, t graph.Task, at time.Time) {
 	var x *Task
 	if t.ID == "" {

@@ -160,7 +160,7 @@ func (e *Events) Episode(s harness.Progress) {
 	e.stopped(s.Stopping)
 }
 
-// stopped says once for each cause why no more episodes are begun.
+// stopped says once for each cause why no more episodes start.
 func (e *Events) stopped(why string) {
 	if why != "" && why != e.why {
 		e.why = why

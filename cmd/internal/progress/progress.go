@@ -48,7 +48,7 @@ func New(stderr io.Writer, now func() time.Time, clean func(string) string, live
 // Hide shows nothing of the run. What is written to the progress is still printed.
 func (g *Display) Hide() { g.out, g.term = io.Discard, nil }
 
-// SetCap says what the cost of the run is capped at, in nano-USD; 0 is no cap.
+// SetCap says what the cost of the run is capped at, in nano-USD; 0 means without a cap.
 func (g *Display) SetCap(nano int64) { g.cap = nano }
 
 // Watch takes the state of a run that begins, and between its episodes.

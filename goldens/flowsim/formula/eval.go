@@ -77,7 +77,7 @@ func (r reference) eval(env *Env) (any, error) {
 	return object(item), err
 }
 
-// object is an item as a value, which is null where there is none.
+// object returns an item as a value, null without an item.
 func object(item map[string]any) any {
 	if item == nil {
 		return nil

@@ -2,7 +2,7 @@
 // `{{ … }}`, each of which holds one expression over the items that a node gets.
 //
 // Values are those of encoding/json: nil, bool, float64, string, []any and
-// map[string]any. A path that does not exist is null. There is no loop, and an evaluation
+// map[string]any. A path that does not exist is null. The language has no loops, and an evaluation
 // makes at most 10,000 operations, so each of them ends soon.
 package formula
 

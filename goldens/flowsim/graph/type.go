@@ -52,7 +52,7 @@ type Param struct {
 	When map[string][]string `json:"when,omitempty"`
 	// Fields are those of an object, or of the objects of a list; nil: any.
 	Fields []Param `json:"fields,omitempty"`
-	// Of is the type of the items of a list that are no objects; "": any.
+	// Of is the type of the items of a list that are not objects; "": any.
 	Of string `json:"of,omitempty"`
 	// Most is how many items a list has; 0: 1,000.
 	Most int `json:"most,omitempty"`

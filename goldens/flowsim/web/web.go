@@ -1,5 +1,5 @@
 // Package web is the fixed web of a simulated automation instance: pages that are searched
-// and read, and nothing else. What a page says is data of a stranger: what nobody sees of it
+// and read, and nothing else. What a page says is untrusted data: what a reader does not see of it
 // is taken out, and the rest is fenced.
 package web
 

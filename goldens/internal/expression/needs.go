@@ -8,7 +8,7 @@ import (
 
 // Need says which parts of a value are read: members by name, and under Elements the
 // elements of a list or members whose name is computed. A nil Need reads all of the
-// value, an empty one no more than that it is there.
+// value, an empty one only that it is there.
 type Need map[string]Need
 
 // Elements is the key of a Need's elements.

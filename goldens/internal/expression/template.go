@@ -78,7 +78,7 @@ func split(text string, names []string) (parts []*Program, err error) {
 }
 
 // inPath is the first of the characters that replace expressions while a path is split.
-// They are of no use in texts.
+// They are useless in texts.
 const inPath = '\U000F0000'
 
 // ReadPath compiles the path text, which is the string or the key at p; its keys may hold

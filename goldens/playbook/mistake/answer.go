@@ -15,7 +15,7 @@ import (
 var numeral = regexp.MustCompile(`(?:^|[\s("':,\[])(-?\d+(?:\.\d+)?)(?:$|[\s)"'.,;:!?%\]}])`)
 
 // Number makes one number of an answer another, in its text and its value
-// alike; ok is false if it has none.
+// equally; ok is false if it has none.
 func Number(text string, value json.RawMessage, detail uint64) (wrongText string, wrongValue json.RawMessage, ok bool) {
 	from := text
 	if text == "" {

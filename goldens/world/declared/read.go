@@ -40,7 +40,7 @@ type Rules struct {
 	roots map[string]bool
 }
 
-// New returns rules of no tool.
+// New returns empty rules.
 func New() *Rules {
 	return &Rules{tools: map[string]*declaredTool{}, roots: map[string]bool{}, digest: sha256.New()}
 }

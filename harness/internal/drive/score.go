@@ -21,7 +21,7 @@ type Scoring string
 const (
 	ScoreRecorded Scoring = ""    // from the cassette
 	ScoreAgain    Scoring = "run" // by running the programs
-	ScoreNothing  Scoring = "no"  // not at all: the checks fail, and nobody looks at them
+	ScoreNothing  Scoring = "no"  // not at all: the checks fail, and nothing reads them
 )
 
 // score has the scorers of the task's outcomes judge the episode. An error is a failure of the

@@ -82,7 +82,7 @@ type Imported struct {
 	Format  string       `json:"format"`
 	Version string       `json:"version,omitempty"`
 	Sources []SourceFile `json:"sources"`
-	// LeftOut counts what is no part of an episode, sorted by name.
+	// LeftOut counts what is not part of an episode, sorted by name.
 	LeftOut []Count `json:"left_out,omitempty"`
 	// AsPublished means that the figures are to be those of the source: episodes that broke down
 	// count by the verdict it stored, and cases that not all comparable candidates have are left out.

@@ -9,7 +9,7 @@ type Request struct {
 	Kind     string `parquet:"kind"`
 	Severity string `parquet:"severity"`
 	Message  string `parquet:"message"`
-	// Say is approve, deny, feedback, answer, select or skip, and empty if nobody answered.
+	// Say is approve, deny, feedback, answer, select or skip, and empty without an answer.
 	Say     string `parquet:"say"`
 	Text    string `parquet:"text"`
 	TsAsked int64  `parquet:"ts_asked,timestamp(microsecond)"`
@@ -20,7 +20,7 @@ type Request struct {
 // Task is a piece of work that an agent planned or handed to a sub-agent.
 type Task struct {
 	// ID is the name of the task in its plan, and Plan the number of that plan, from 1; empty and 0
-	// if the task is of no plan.
+	// if the task is outside of plans.
 	ID   string `parquet:"id"`
 	Plan int32  `parquet:"plan"`
 	// Kind is that of the task in its plan, or delegate or build-workflow.

@@ -142,7 +142,7 @@ func (p *Tab) Find(selector string) Target {
 	})()`, selector)
 }
 
-// done waits for what was begun.
+// done waits for what was started.
 func (p *Tab) done(wait []func() (json.RawMessage, error)) {
 	p.T.Helper()
 	for _, w := range wait {

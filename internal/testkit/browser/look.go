@@ -44,7 +44,7 @@ const Faint = `(() => {
 	return {n, bad: [...bad]};
 })()`
 
-// Overhang is an expression that lists what reaches beyond the screen and lies in no box that scrolls.
+// Overhang is an expression that lists what reaches beyond the screen and is not inside a box that scrolls.
 const Overhang = `[...document.querySelectorAll("body *")].filter(e => {
 	const box = e.getBoundingClientRect(), spills = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "visible" && box.left + e.scrollWidth > screen.width;
 	if (!e.checkVisibility() || box.right <= screen.width + 1 && !spills) return false;

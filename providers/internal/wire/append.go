@@ -8,7 +8,7 @@ import (
 )
 
 // Appender is a body that has a shorter way to its JSON than encoding/json, for
-// the calls that are made most. ok false means that this is no such call. The bytes
+// the calls that are made most. ok is false for another call. The bytes
 // must be those encoding/json would write.
 type Appender interface {
 	AppendJSON(b []byte) (out []byte, ok bool)

@@ -13,7 +13,7 @@ const MaxCount = 1 << 40
 // whole value, or null for none. Anything else does not decode.
 type Count int64
 
-// Value is the count; 0 of none.
+// Value is the count; 0 without one.
 func (c *Count) Value() int64 {
 	if c == nil {
 		return 0

@@ -18,7 +18,7 @@ var lenient = json2.JoinOptions(
 )
 
 // Unmarshal reads JSON of a server as encoding/json does, its errors included: of
-// a name that comes twice the last counts, text that is no UTF-8 comes with U+FFFD
+// a name that comes twice the last counts, text that is not UTF-8 comes with U+FFFD
 // in its place, and a value of the wrong type leaves the others.
 func Unmarshal(text []byte, v any) error {
 	if json2.Unmarshal(text, v, lenient) == nil {

@@ -48,7 +48,7 @@ func Run(t *testing.T, name string, table transition.Table, replay func(t *testi
 			all := named(replay(t, commands))
 			before := named(replay(t, commands[:len(commands)-1]))
 			require.True(t, slices.Contains(all[len(before):], edge), "%q is not among the edges of the last command: %q", edge, all[len(before):])
-			require.True(t, left[edge], "%q is no edge, or has two files", edge)
+			require.True(t, left[edge], "%q is not an edge, or has two files", edge)
 			delete(left, edge)
 		})
 	}

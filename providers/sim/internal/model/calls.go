@@ -12,7 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/mcphost"
 )
 
-// comment matches what the agent itself says to the model in a user's place: it is no request.
+// comment matches what the agent itself says to the model in a user's place: it is not a request.
 var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
 
 // wantsJSON matches how agents ask for an answer that is JSON where no tool takes it.

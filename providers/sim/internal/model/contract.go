@@ -98,7 +98,7 @@ func (v *view) take(heading, line string) {
 // solution tells.
 const longArgs = 250
 
-// number is 0 for what is no number, such as "none".
+// number is 0 for text that is not a number, such as "none".
 func number(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
