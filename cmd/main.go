@@ -26,6 +26,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	_ "github.com/cupel-eval/cupel/cmd/internal/garbage" // collected less often
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/flowsim"
@@ -70,7 +71,6 @@ func Main(app App) {
 		app: app, args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv,
 		now: time.Now, //nolint:forbidigo // the one clock of the program
 	}
-	p.collectLess()
 	p.guard()
 	log.SetOutput(p.stderr) // net/http quotes what servers and clients send
 	os.Exit(execute(p))
@@ -219,25 +219,4 @@ func version() string {
 		}
 	}
 	return rev + dirty
-}
-
-// What a command has in use is little, and that of a run does not grow with it, so that
-// Go's own setting collects garbage every few hundred turns, for a fifth of all time.
-const (
-	// gcPercent is how much garbage is left, in percent of what is in use.
-	gcPercent = 400
-	// memoryLimit is where garbage is collected more often again, in bytes.
-	memoryLimit = 256 << 20
-)
-
-// collectLess collects garbage less often. GOGC and GOMEMLIMIT in the environment have
-// the last word.
-func (p *process) collectLess() {
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		if _, set := p.env(name); set {
-			return
-		}
-	}
-	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryLimit)
 }

@@ -54,6 +54,19 @@ func TestStartUp(t *testing.T) {
 	require.Less(t, best, 50*time.Millisecond)
 }
 
+// Tables and patterns of all packages are made without collecting garbage, which would take a
+// quarter of the start.
+func TestStartCollectsNoGarbage(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self, "--version")
+	cmd.Args[0] = "cupel" // under this name the test binary is cupel: see TestMain
+	cmd.Env = []string{"GODEBUG=gctrace=1"}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err)
+	require.Regexp(t, `^cupel version \S+\n$`, string(out))
+}
+
 // program builds the program with the flags of a release.
 func program(b *testing.B) string {
 	b.Helper()
