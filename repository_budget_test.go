@@ -58,7 +58,7 @@ var addedPackages = []string{
 	"goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
-	"harness/proxy", "internal/child", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
+	"harness/proxy", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
 }
 

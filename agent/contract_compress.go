@@ -2,12 +2,12 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/turn"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -120,7 +120,7 @@ type summary struct {
 
 // summaryLine matches a heading, with the decoration that models like, and what
 // is behind it.
-var summaryLine = regexp.MustCompile(`^[#*\s]*(` + strings.Join(summaryHeadings, "|") + `)[*\s]*(?::[*\s]*(.*))?$`)
+var summaryLine = lazyregexp.New(`^[#*\s]*(` + strings.Join(summaryHeadings, "|") + `)[*\s]*(?::[*\s]*(.*))?$`)
 
 // readSummary reads a summary: a complete output in which PLAN, PROGRESS and
 // OBSERVATIONS are found in the right order and say something.

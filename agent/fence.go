@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The fences around anything a user or a tool wrote. Fenced text cannot contain
@@ -17,7 +17,7 @@ const (
 )
 
 // marks matches what a reader could take for a fence.
-var marks = regexp.MustCompile(`(?i)<([\s/]*data)`)
+var marks = lazyregexp.New(`(?i)<([\s/]*data)`)
 
 // fence marks text as data.
 func fence(text string) string { return dataOpen + escapeFence(clean(text)) + dataClose }

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -40,7 +40,7 @@ What came of an action is told you as "` + reactObservation + `…". Never write
 }
 
 // markers begin the parts of a turn, at the start of a line.
-var markers = regexp.MustCompile(`(?m)^[ \t*]*(Thought|Action Input|Action|Final Answer|Observation)[ \t*]*:[ \t*]*`)
+var markers = lazyregexp.New(`(?m)^[ \t*]*(Thought|Action Input|Action|Final Answer|Observation)[ \t*]*:[ \t*]*`)
 
 // readReact takes a turn apart. What a model writes of observations, and after them,
 // is made up and dropped.

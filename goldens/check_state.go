@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/goldens/internal/state"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // StateCheck is what the final state of a task's world must be at a path.
@@ -85,7 +85,7 @@ func statePaths(p yamlfile.Place) []string {
 }
 
 // hexDigest matches a SHA-256 as hashes of states are written.
-var hexDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var hexDigest = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // stateHash reads the hash of a state.
 func stateHash(p yamlfile.Place) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/answer"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // word is one text.
@@ -259,7 +259,7 @@ var (
 	orders         = []string{string(Strict), string(InOrder), string(AnyOrder), string(Subset)}
 )
 
-var plainNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+var plainNumber = lazyregexp.New(`^-?[0-9]+(\.[0-9]+)?$`)
 
 const maxCap = 10_000
 

@@ -3,7 +3,6 @@ package harness
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Fork names a recorded episode and the turn after which the episodes of a run continue
@@ -31,7 +31,7 @@ type Fork struct {
 	CassetteDigest string
 }
 
-var forkText = regexp.MustCompile(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@(?:([0-9]{1,9})|(approve|deny|skip|(?:feedback|answer|select):.+))$`)
+var forkText = lazyregexp.New(`^([^/@]+)/([^/@]+)(?:/([1-9][0-9]{0,8}))?@(?:([0-9]{1,9})|(approve|deny|skip|(?:feedback|answer|select):.+))$`)
 
 // ParseFork reads TASK/CANDIDATE[/TRIAL]@TURN or, with an answer, TASK/CANDIDATE[/TRIAL]@ANSWER.
 func ParseFork(text string) (Fork, error) {

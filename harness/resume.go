@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -150,7 +150,7 @@ func samePlan(r *runner) bool {
 // The plan file of an incomplete run has one line TASK/CANDIDATE/TRIAL per episode, in
 // ledger order.
 
-var episodeLine = regexp.MustCompile(`^([^/\n]+)/([^/\n]+)/([1-9][0-9]{0,8})$`)
+var episodeLine = lazyregexp.New(`^([^/\n]+)/([^/\n]+)/([1-9][0-9]{0,8})$`)
 
 // splitEpisode is the inverse of episodeName for the lines of a plan.
 func splitEpisode(name string) (task, candidate string, trial int) {

@@ -1,13 +1,13 @@
 package contract
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // maxRepair bounds what is repaired, in bytes; a longer output is not acted on anyway.
@@ -73,9 +73,9 @@ func isTurn(v tool.JSON) bool {
 // not, or bare after a brace or comma. rawKey matches one as an object has it, and
 // letter a letter written as an escape.
 var (
-	turnKey = regexp.MustCompile(`(?:["']|[{,]\s*)(?:control|next_action|state_update)(?:\\*["'])?\s*:`)
-	rawKey  = regexp.MustCompile(`[{,]\s*["'](?:control|next_action|state_update)["']\s*:`)
-	letter  = regexp.MustCompile(`\\+u00[4-7][[:xdigit:]]`)
+	turnKey = lazyregexp.New(`(?:["']|[{,]\s*)(?:control|next_action|state_update)(?:\\*["'])?\s*:`)
+	rawKey  = lazyregexp.New(`[{,]\s*["'](?:control|next_action|state_update)["']\s*:`)
+	letter  = lazyregexp.New(`\\+u00[4-7][[:xdigit:]]`)
 )
 
 // namesTurnKey reports whether text names a key of a contract object, its letters

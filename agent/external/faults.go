@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Bounds of the settings.
@@ -21,12 +23,12 @@ const (
 )
 
 var (
-	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	headerText = regexp.MustCompile(`^[ -~]*$`)
-	secretName = regexp.MustCompile(`(?i)auth|key|token|secret|passw|cookie|credential|signature`)
+	envName    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	headerName = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	headerText = lazyregexp.New(`^[ -~]*$`)
+	secretName = lazyregexp.New(`(?i)auth|key|token|secret|passw|cookie|credential|signature`)
 	// Template matches a placeholder; its group is the name.
-	Template = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
+	Template = lazyregexp.New(`\{\{\s*([^{}]*?)\s*\}\}`)
 )
 
 // Faults reports everything that is wrong with the values of the settings, by the name of the

@@ -1,6 +1,6 @@
 package external
 
-import "regexp"
+import "github.com/cupel-eval/cupel/internal/lazyregexp"
 
 // SDK says where the SDKs of one provider read its address and key.
 type SDK struct {
@@ -24,7 +24,7 @@ var SDKs = []SDK{
 }
 
 // versionEnd is the version segment that ends an address.
-var versionEnd = regexp.MustCompile(`/v\d[0-9a-z]*$`)
+var versionEnd = lazyregexp.New(`/v\d[0-9a-z]*$`)
 
 // Address is a proxy's address as the SDKs take it in place of another one: with the version
 // segment that the other one ends with.

@@ -2,9 +2,10 @@ package orchestrator
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // shownIDs are the ids of things that an episode has shown. The zero shownIDs has seen none.
@@ -36,7 +37,7 @@ func word(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-var wholeID = regexp.MustCompile(`^[a-z]{2,3}_[0-9]+$`)
+var wholeID = lazyregexp.New(`^[a-z]{2,3}_[0-9]+$`)
 
 // Unseen reports that a value anywhere in the arguments is an id that nothing has shown.
 func (s shownIDs) anyUnseen(args json.RawMessage) bool {
@@ -72,11 +73,11 @@ var claims = map[string][]string{
 }
 
 // subjects are ids and quoted names.
-var subjects = regexp.MustCompile("\\b[a-z]{2,3}_[0-9]+\\b|\"([^\"\n]{1,128})\"|`([^`\n]{1,128})`")
+var subjects = lazyregexp.New("\\b[a-z]{2,3}_[0-9]+\\b|\"([^\"\n]{1,128})\"|`([^`\n]{1,128})`")
 
 var (
-	sentences = regexp.MustCompile(`[.!?](?:\s|$)|\n`)
-	words     = regexp.MustCompile(`[a-z']+`)
+	sentences = lazyregexp.New(`[.!?](?:\s|$)|\n`)
+	words     = lazyregexp.New(`[a-z']+`)
 	denials   = []string{"not", "no", "nothing", "never", "cannot", "couldn't", "wasn't", "weren't", "isn't", "declined", "denied", "failed", "if", "will", "would", "may", "should", "already"}
 )
 

@@ -3,15 +3,15 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
-var idPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var idPattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
 
 // check compares the steps with the known tools and inputs and with each other.
 func (r *reader) check() {

@@ -3,19 +3,19 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // wholeItem is the placeholder that represents an item itself.
 const wholeItem = "item"
 
 // placeholder matches one at the start of a text.
-var placeholder = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}`)
+var placeholder = lazyregexp.New(`^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}`)
 
 // Fill puts an item into a template: {field} is a field of an item that is an
 // object, {item} the item itself, unless it has a field of that name; {{ and }}

@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Bounds of the search for an object in a text.
@@ -14,9 +14,9 @@ const (
 )
 
 var (
-	thinking = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
-	openTag  = regexp.MustCompile(`(?s)<think(?:ing)?>.*$`)
-	fences   = regexp.MustCompile("(?s)```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)```")
+	thinking = lazyregexp.New(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
+	openTag  = lazyregexp.New(`(?s)<think(?:ing)?>.*$`)
+	fences   = lazyregexp.New("(?s)```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)```")
 )
 
 // WithoutThinking drops <think> blocks; one that is not closed reaches to the

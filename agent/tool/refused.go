@@ -2,12 +2,13 @@ package tool
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // RefusesValueIn reports whether text, in any language, contains a value that no
@@ -103,7 +104,7 @@ func (t compiled) isDate(field string) bool {
 // namedValue is NAME=VALUE, or NAME: VALUE where that is all up to the next separator.
 // Its groups are the name, a value behind =, one in double and one in single quotes,
 // and one behind a colon.
-var namedValue = regexp.MustCompile(`(?m)([\pL\pN_][\pL\pN_.-]*)["']?[ \t]?(?:[=:][ \t]?(?:("[^"\n]*")|('[^'\n]*'))|=[ \t]?([^\s,;、。&(){}\[\]"'=]+)|:[ \t]?([^\s,;、。&(){}\[\]"'=]+)[ \t]*(?:[,;、。)}\]]|$))`)
+var namedValue = lazyregexp.New(`(?m)([\pL\pN_][\pL\pN_.-]*)["']?[ \t]?(?:[=:][ \t]?(?:("[^"\n]*")|('[^'\n]*'))|=[ \t]?([^\s,;、。&(){}\[\]"'=]+)|:[ \t]?([^\s,;、。&(){}\[\]"'=]+)[ \t]*(?:[,;、。)}\]]|$))`)
 
 // plainText writes the digits of every script as 0 to 9, and the wide forms of the
 // marks between them as the narrow ones.
@@ -148,12 +149,12 @@ func DigitValue(r rune) byte {
 // The forms of a date in digits, with the places of year, month and day. In the
 // second form the day or the month may come first: both are tried.
 var dateForms = []struct {
-	form             *regexp.Regexp
+	form             *lazyregexp.Regexp
 	year, month, day int
 }{
-	{regexp.MustCompile(`(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})`), 1, 3, 5},
-	{regexp.MustCompile(`(\d{1,2})([-/.])(\d{1,2})([-/.])(\d{4})`), 5, 3, 1},
-	{regexp.MustCompile(`(\d{4})( ?[年년]) ?(\d{1,2})( ?[月월]) ?(\d{1,2})`), 1, 3, 5},
+	{lazyregexp.New(`(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})`), 1, 3, 5},
+	{lazyregexp.New(`(\d{1,2})([-/.])(\d{1,2})([-/.])(\d{4})`), 5, 3, 1},
+	{lazyregexp.New(`(\d{4})( ?[年년]) ?(\d{1,2})( ?[月월]) ?(\d{1,2})`), 1, 3, 5},
 }
 
 // hasImpossibleDate reports whether a text of plain digits has a date that is on no

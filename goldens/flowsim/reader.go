@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/state"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // reader reads a state, and collects everything that is wrong with it.
@@ -174,7 +174,7 @@ func (v value) entries() (out []entry) {
 }
 
 // idNumber matches the part of an id behind its prefix.
-var idNumber = regexp.MustCompile(`^[1-9][0-9]{0,5}$`)
+var idNumber = lazyregexp.New(`^[1-9][0-9]{0,5}$`)
 
 // identified returns the members of an object whose keys are ids of a prefix, by their
 // numbers, and counts them in last.

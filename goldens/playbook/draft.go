@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Done is an action of an episode with its result.
@@ -170,7 +170,7 @@ func (d *drafter) step(a Done) {
 	d.steps.Content, d.as = append(d.steps.Content, st), append(d.as, name)
 }
 
-var notInName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notInName = lazyregexp.New(`[^A-Za-z0-9_]+`)
 
 // fresh returns an unused name.
 func (d *drafter) fresh(base string) string {
@@ -215,11 +215,11 @@ func (d *drafter) node(v any, key string) *yaml.Node {
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{"{{"}}`) }
 
 var (
-	number = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)?`)
+	number = lazyregexp.New(`[0-9]+(?:\.[0-9]+)?`)
 	// joinedBefore and joinedAfter match the neighbours of digits that are part of a date or a
 	// name.
-	joinedBefore = regexp.MustCompile(`(?:[\pL_0-9-]|[0-9][.,:/])$`)
-	joinedAfter  = regexp.MustCompile(`^(?:[\pL_0-9]|[-.,:/][0-9])`)
+	joinedBefore = lazyregexp.New(`(?:[\pL_0-9-]|[0-9][.,:/])$`)
+	joinedAfter  = lazyregexp.New(`^(?:[\pL_0-9]|[-.,:/][0-9])`)
 )
 
 // isSeparate reports whether the bytes from at[0] to at[1] of a text are a complete number or

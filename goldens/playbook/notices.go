@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // notice matches what agents are told between their turns, as the prompts of agent orchestrator have
 // it: what the user says, corrections, the end of a task, a check to do, and the end of a plan.
 var (
-	notice = regexp.MustCompile(`(?ms)^(?:(THE USER SAYS:)\n<data>(.*?)</data>|(CORRECTION), [^\n]*:\n<data>(.*?)</data>|` +
+	notice = lazyregexp.New(`(?ms)^(?:(THE USER SAYS:)\n<data>(.*?)</data>|(CORRECTION), [^\n]*:\n<data>(.*?)</data>|` +
 		`SETTLED (\S+) (succeeded|failed) \([^)\n]*\):\n<data>(.*?)</data>|CHECKPOINT (\S+):\n<data>.*?</data>|(?:REPLAN|SUM UP): [^\n]*\n<data>(.*?)</data>)`)
-	cancelledLine = regexp.MustCompile(`(?m)^(\S+) cancelled: (.*)$`)
+	cancelledLine = lazyregexp.New(`(?m)^(\S+) cancelled: (.*)$`)
 )
 
 // Notice adds what a text tells an agent between its turns: an orchestrator, what the user says and

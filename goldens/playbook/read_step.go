@@ -3,7 +3,6 @@ package playbook
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // itemName is the name of the current item of a batch, errorName that of the code of a failed
@@ -298,7 +298,7 @@ func (s *solution) bind(st *step, o yamlfile.Object) string {
 	return name
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+var namePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // name allows later expressions to use a name, or reports why the name is invalid.
 func (s *solution) name(p yamlfile.Place, name string) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // refused has the codes of calls that were refused, with the texts for giving up. Such calls are
@@ -25,7 +25,7 @@ var refused = map[string]string{
 
 // passing matches the codes of transient failures, after which a call is repeated if its step
 // does not set the number of repetitions.
-var passing = regexp.MustCompile(`^E_(RATE|TIMEOUT|UNAVAILABLE|UPSTREAM|UNREACHABLE|ERROR|TOOL|HTTP_429|HTTP_5[0-9][0-9])$`)
+var passing = lazyregexp.New(`^E_(RATE|TIMEOUT|UNAVAILABLE|UPSTREAM|UNREACHABLE|ERROR|TOOL|HTTP_429|HTTP_5[0-9][0-9])$`)
 
 // again reports whether a call is repeated after its nth consecutive failure.
 func (s *step) again(code string, n int) bool {

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // A number of an answer, as checks read one: no part of a date, a time or a name.
 var (
-	numeral = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d{1,2}:\d\d(:\d\d)?|[\pL\d_]*\pL[\pL\d_]*|[-−+]?\d[\d,]*(\.\d+)?`)
-	plain   = regexp.MustCompile(`^[-−+]?\d[\d,]*(\.\d+)?$`)
+	numeral = lazyregexp.New(`\d{4}-\d\d-\d\d|\d{1,2}:\d\d(:\d\d)?|[\pL\d_]*\pL[\pL\d_]*|[-−+]?\d[\d,]*(\.\d+)?`)
+	plain   = lazyregexp.New(`^[-−+]?\d[\d,]*(\.\d+)?$`)
 )
 
 // answers are the mutants that end as the solution does, with another answer.
@@ -153,7 +155,7 @@ var opposites = [][2]string{
 }
 
 // yesOrNo is an answer that begins with one of the two.
-var yesOrNo = regexp.MustCompile(`(?i)^(yes|no)\b`)
+var yesOrNo = lazyregexp.New(`(?i)^(yes|no)\b`)
 
 // negate turns the first word of an answer that has an opposite into it, and says which; from is empty if there is
 // none.
@@ -199,8 +201,8 @@ type order struct{ word string }
 
 // instruction is how a text among the data sounds that wants to be obeyed; shouted is a word that such a text asks for.
 var (
-	instruction = regexp.MustCompile(`(?i)\b(ignore (all|any|the|your|previous)|disregard|system:|obs:|from now on|instead|end (the|your) \w+ with|end with)`)
-	shouted     = regexp.MustCompile(`\b[A-Z]{4,}\b`)
+	instruction = lazyregexp.New(`(?i)\b(ignore (all|any|the|your|previous)|disregard|system:|obs:|from now on|instead|end (the|your) \w+ with|end with)`)
+	shouted     = lazyregexp.New(`\b[A-Z]{4,}\b`)
 )
 
 // notOrders are words in capitals that such texts say to be believed.

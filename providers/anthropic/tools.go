@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -65,7 +65,7 @@ func (r *request) choose(call providers.Call) {
 const noArguments = `{"type":"object","properties":{}}`
 
 // propertyName is what the API takes as the name of an argument.
-var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+var propertyName = lazyregexp.New(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // inputSchema is a schema in the form the API takes: of type object, without a
 // choice at its top level. It says what was changed or may be refused.

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
@@ -56,7 +56,7 @@ var ErrEndpoint = errors.New("not forwarded: only models, embeddings, token coun
 
 // endpoint is a path below the version segment.
 type endpoint struct {
-	fits     *regexp.Regexp
+	fits     *lazyregexp.Regexp
 	provider string
 	kind     Kind
 	method   string
@@ -64,7 +64,7 @@ type endpoint struct {
 
 // at makes an endpoint of a pattern of its path.
 func at(method, pattern, provider string, kind Kind) endpoint {
-	return endpoint{regexp.MustCompile(`^((?:/[^/]+)*?)(/v\d[0-9a-z]*)?(` + pattern + `)$`), provider, kind, method}
+	return endpoint{lazyregexp.New(`^((?:/[^/]+)*?)(/v\d[0-9a-z]*)?(` + pattern + `)$`), provider, kind, method}
 }
 
 // endpoints are what is forwarded; the first that fits counts. The pattern of a model's
@@ -184,7 +184,7 @@ func (r *Request) read(path string) error {
 }
 
 // versionEnd is the version segment that ends an address.
-var versionEnd = regexp.MustCompile(`/v\d[0-9a-z]*$`)
+var versionEnd = lazyregexp.New(`/v\d[0-9a-z]*$`)
 
 // versions are those of the APIs whose SDKs take an address without one.
 var versions = map[string]string{"anthropic": "/v1", "cohere": "/v2", "gemini": "/v1beta"}

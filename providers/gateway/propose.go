@@ -10,11 +10,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // kind is a text that differs from one run to the next without a meaning.
 type kind struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	// rule is what rules replace: the complete match, or its group, which must look random or
 	// else is a word or a version. It matches neither words nor numbers.
 	rule string
@@ -23,12 +25,12 @@ type kind struct {
 // kinds are all kinds, the more specific ones first. A date without a time is none: it is part
 // of a task. Neither is a number.
 var kinds = []kind{
-	{regexp.MustCompile(uuid), uuid},
-	{regexp.MustCompile(stamp), stamp},
-	{regexp.MustCompile(temporary + `tmp[._]?(\w{6,10})\b`), `\w{6,10}\b`},
-	{regexp.MustCompile(temporary + `[\w.-]{0,40}[-._]([0-9A-Za-z]{6,64})\b`), `\w*(?:\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z])\w*`},
-	{regexp.MustCompile(`\b([0-9a-f]{8,64})\b`), mixed},
-	{regexp.MustCompile(`\b[A-Za-z]{1,20}[_-]([0-9A-Za-z]{8,64})\b`), mixed},
+	{lazyregexp.New(uuid), uuid},
+	{lazyregexp.New(stamp), stamp},
+	{lazyregexp.New(temporary + `tmp[._]?(\w{6,10})\b`), `\w{6,10}\b`},
+	{lazyregexp.New(temporary + `[\w.-]{0,40}[-._]([0-9A-Za-z]{6,64})\b`), `\w*(?:\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z])\w*`},
+	{lazyregexp.New(`\b([0-9a-f]{8,64})\b`), mixed},
+	{lazyregexp.New(`\b[A-Za-z]{1,20}[_-]([0-9A-Za-z]{8,64})\b`), mixed},
 }
 
 const (
@@ -41,16 +43,16 @@ const (
 const temporary = `(?:(?:/private)?/(?:var/)?tmp/|(?:/private)?/var/folders/\w{2}/\w+/T/|[A-Za-z]:\\Users\\[^\\/:*?"<>|]{1,64}\\AppData\\Local\\Temp\\)`
 
 // unixTime is a time in s, ms, µs or ns.
-var unixTime = regexp.MustCompile(`^1[6-9]\d{8}(?:\d{3}){0,3}$`)
+var unixTime = lazyregexp.New(`^1[6-9]\d{8}(?:\d{3}){0,3}$`)
 
 // round is a time to the minute, which somebody chose.
-var round = regexp.MustCompile(`:00(?:\.0+)?(?:Z|[+-]\d{2}:?\d{2})?$`)
+var round = lazyregexp.New(`:00(?:\.0+)?(?:Z|[+-]\d{2}:?\d{2})?$`)
 
 // plainPointer is a pointer that needs no quotes in YAML, and content one to what an agent
 // says, of which rules may only replace parts.
 var (
-	plainPointer = regexp.MustCompile(`^(?:/[A-Za-z0-9_.-]{1,64}){1,8}$`)
-	content      = regexp.MustCompile(`^/(?:model|input|prompt|system|instructions|messages?|contents?|query|text)(?:/|$)`)
+	plainPointer = lazyregexp.New(`^(?:/[A-Za-z0-9_.-]{1,64}){1,8}$`)
+	content      = lazyregexp.New(`^/(?:model|input|prompt|system|instructions|messages?|contents?|query|text)(?:/|$)`)
 )
 
 const (

@@ -3,9 +3,9 @@ package gateway
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers/openai"
 )
 
@@ -28,7 +28,7 @@ type Route struct {
 }
 
 // modelInPath is the model where the path names it.
-var modelInPath = regexp.MustCompile(`/(?:models?|deployments)/([^/:]+(?:(?:%3A|:)\d+[^/]*)?)(?:[/:]|$)`)
+var modelInPath = lazyregexp.New(`/(?:models?|deployments)/([^/:]+(?:(?:%3A|:)\d+[^/]*)?)(?:[/:]|$)`)
 
 // RouteOf reads the address and the body of a request. provider, if it is not empty,
 // is the name that the recording gives.

@@ -1,9 +1,10 @@
 package price
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Lookup returns the entry that prices a model on a day, and whether there is
@@ -54,7 +55,7 @@ func (l *layer) find(provider, model string, at time.Time) *Entry {
 // snapshot is what may follow the name of a model in that of one of its snapshots: a
 // date in one of the providers' forms, or a number of the version, with those of the
 // cloud behind it.
-var snapshot = regexp.MustCompile(`^(?:(?:-preview|-exp)?[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d\d-\d{4}|\d\d-\d\d|\d{4}|\d{3}))?(?:-latest)?(?:-v\d+)?(?::\d+)?(?::\d+k)?$`)
+var snapshot = lazyregexp.New(`^(?:(?:-preview|-exp)?[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d\d-\d{4}|\d\d-\d\d|\d{4}|\d{3}))?(?:-latest)?(?:-v\d+)?(?::\d+)?(?::\d+k)?$`)
 
 // covers reports whether a model's name is the one that is priced, or a snapshot of it.
 // What it merely begins with or contains is another model: gpt-4o is not gpt-4. A

@@ -7,10 +7,10 @@ package responses
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -105,7 +105,7 @@ func LlamaCpp(o providers.Options) (providers.Model, error) {
 }
 
 // region is what an AWS region looks like.
-var region = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+var region = lazyregexp.New(`^[a-z0-9-]{1,40}$`)
 
 // BedrockMantle makes a model of Amazon Bedrock's endpoint for this wire, in the
 // region of the options and with a Bedrock API key. Some models are served under

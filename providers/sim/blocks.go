@@ -12,11 +12,11 @@ import (
 	_ "image/jpeg" // services take
 	_ "image/png"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // content is a message's content in JSON: a string, or a list of parts of some shape.
@@ -68,7 +68,7 @@ func (s *stops) UnmarshalJSON(raw []byte) error {
 }
 
 // functionName is a name that a tool may have.
-var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var functionName = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // refuseForeign refuses the first of the names that a body has a member of, in words with a
 // gap for it: a wire says which members of the other wires it refuses.

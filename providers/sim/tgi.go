@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
@@ -47,7 +47,7 @@ type tgiRequest struct {
 }
 
 // markdownImage is how a prompt shows an image.
-var markdownImage = regexp.MustCompile(`!\[\]\(([^)]*)\)`)
+var markdownImage = lazyregexp.New(`!\[\]\(([^)]*)\)`)
 
 func decodeTGI(req *http.Request, body []byte) modelRequest {
 	var r tgiRequest

@@ -3,13 +3,13 @@ package expr
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/agent/invisible"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/internal/spell"
 )
 
@@ -101,10 +101,10 @@ func (l *lexer) fail(at int, format string, args ...any) {
 // unit: 4, 1_000, 0.5, 250ms, 99%, $2.50; a text in quotes, in which a backslash takes the
 // character behind it as it is; a sign.
 var (
-	tokens = regexp.MustCompile(`^[ \t\r\n]*(?:(p[0-9]+\.[0-9]*|[A-Za-z_][A-Za-z_0-9]*)|([$0-9][0-9_.]*)(%|[A-Za-z_]*)|` +
+	tokens = lazyregexp.New(`^[ \t\r\n]*(?:(p[0-9]+\.[0-9]*|[A-Za-z_][A-Za-z_0-9]*)|([$0-9][0-9_.]*)(%|[A-Za-z_]*)|` +
 		`(?s:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')|([=!<>]=|[-<>+*/(),.])|)`)
-	escapes    = regexp.MustCompile(`(?s:\\(.))`)
-	percentile = regexp.MustCompile(`^p[0-9]+(\.[0-9]*)?$`)
+	escapes    = lazyregexp.New(`(?s:\\(.))`)
+	percentile = lazyregexp.New(`^p[0-9]+(\.[0-9]*)?$`)
 )
 
 // next reads the next token into l.tok.

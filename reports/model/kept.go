@@ -2,10 +2,10 @@ package model
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/reports/transcript"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -79,7 +79,7 @@ func (s *transcriptSelection) place(episodes []Episode, turns int) bool {
 	return last >= 0 && s.ranks[own][last] == b
 }
 
-var plainID = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,63}\z`)
+var plainID = lazyregexp.New(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,63}\z`)
 
 // addAnchors names the kept transcripts: by the id of their episode where that is
 // plain and no other's.

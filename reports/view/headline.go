@@ -3,11 +3,11 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -113,7 +113,7 @@ func day(text string) string {
 	return words.Day(at)
 }
 
-var plainArgument = regexp.MustCompile(`^[\w./:@+-]+$`)
+var plainArgument = lazyregexp.New(`^[\w./:@+-]+$`)
 
 func command(r model.Report) string {
 	suite := strings.TrimPrefix(cmp.Or(r.Run.SuitePath, r.Run.Suite), "builtin:")

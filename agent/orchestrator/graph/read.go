@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/orchestrator/role"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Fault is something wrong with a plan: a code, and for the model the place and the text.
@@ -70,7 +70,7 @@ func Read(args json.RawMessage, known Known) ([]Task, []Fault) {
 }
 
 var (
-	idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	idPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 	fields    = []string{"id", "title", "kind", "spec", "deps", "tools", "workflowId"}
 	kinds     = []Kind{Delegate, Build, Tables, Research, Checkpoint}
 )

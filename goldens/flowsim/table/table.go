@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The bounds of data tables.
@@ -36,7 +36,7 @@ var Types = []string{"string", "number", "boolean", "date"}
 var reserved = []string{"id", "createdAt", "updatedAt"}
 
 // columnName is what columns may be called: no name that means something to a script.
-var columnName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ -]{0,127}$`)
+var columnName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_ -]{0,127}$`)
 
 // Error is a refusal: Code is one such as E_NOT_FOUND, Message says to a model what is wrong.
 type Error struct{ Code, Message string }

@@ -9,7 +9,6 @@ import (
 	"html"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/invisible"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The bounds of what tools ask for.
@@ -106,7 +106,7 @@ func Check(text string) (host string, err error) {
 var privateNames = []string{"localhost", "local", "internal", "home.arpa", "lan"}
 
 // numeric matches hosts that some programs read as the number of an address.
-var numeric = regexp.MustCompile(`^(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}$`)
+var numeric = lazyregexp.New(`^(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}$`)
 
 // private reports a host that is not, or might not be, a public one.
 func private(host string) bool {
@@ -242,8 +242,8 @@ func fetched(address, final string, p Page, most int, injected string) Fetched {
 }
 
 var (
-	unseen = regexp.MustCompile(`(?is)<!--.*?(-->|$)|<script\b.*?(</script\s*>|$)|<style\b.*?(</style\s*>|$)`)
-	tags   = regexp.MustCompile(`(?s)</?[A-Za-z][^<>]*>`)
+	unseen = lazyregexp.New(`(?is)<!--.*?(-->|$)|<script\b.*?(</script\s*>|$)|<style\b.*?(</style\s*>|$)`)
+	tags   = lazyregexp.New(`(?s)</?[A-Za-z][^<>]*>`)
 )
 
 // hidden reports characters that draw nothing, besides line breaks and tabs.
@@ -271,7 +271,7 @@ func Visible(text string) string {
 const open, end = "<untrusted_data>\n", "\n</untrusted_data>"
 
 // marker matches what could be taken for the fence.
-var marker = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted_data)`)
+var marker = lazyregexp.New(`(?i)<(\s*/?\s*untrusted_data)`)
 
 // Fence marks a text as data: nothing in it can end the fence.
 func Fence(text string) string { return open + marker.ReplaceAllString(text, "&lt;$1") + end }

@@ -2,12 +2,13 @@ package answer
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Date is a day named in an answer; year is 0 when the answer leaves it out.
@@ -30,15 +31,15 @@ const (
 )
 
 var (
-	isoDate   = regexp.MustCompile(`\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?\b`)
-	cjkDate   = regexp.MustCompile(`(?:(\d{4})[ \x1f]?[年년][ \x1f]?)?(\d{1,2})[ \x1f]?[月월](?:[ \x1f]?(\d{1,2})[ \x1f]?[日号號일])?`)
-	monthDay  = regexp.MustCompile(`(?i)\b` + monthShape + `[ \x1f]+` + dayShape + `\b` + yearShape)
-	dayMonth  = regexp.MustCompile(`(?i)\b` + dayShape + `(?:[ \x1f]+of)?[ \x1f]+` + monthShape + `\b` + yearShape)
-	monthYear = regexp.MustCompile(`(?i)\b` + monthShape + `[ \x1f]+(\d{4})\b`)
-	yearMonth = regexp.MustCompile(`\b(\d{4})-(?:0[1-9]|1[0-2])\b`)
-	cjkYear   = regexp.MustCompile(`\d{4}[ \x1f]?[年년]`)
-	otherDate = regexp.MustCompile(`\b\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})\b`)
-	clockTime = regexp.MustCompile(`\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\b`)
+	isoDate   = lazyregexp.New(`\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?\b`)
+	cjkDate   = lazyregexp.New(`(?:(\d{4})[ \x1f]?[年년][ \x1f]?)?(\d{1,2})[ \x1f]?[月월](?:[ \x1f]?(\d{1,2})[ \x1f]?[日号號일])?`)
+	monthDay  = lazyregexp.New(`(?i)\b` + monthShape + `[ \x1f]+` + dayShape + `\b` + yearShape)
+	dayMonth  = lazyregexp.New(`(?i)\b` + dayShape + `(?:[ \x1f]+of)?[ \x1f]+` + monthShape + `\b` + yearShape)
+	monthYear = lazyregexp.New(`(?i)\b` + monthShape + `[ \x1f]+(\d{4})\b`)
+	yearMonth = lazyregexp.New(`\b(\d{4})-(?:0[1-9]|1[0-2])\b`)
+	cjkYear   = lazyregexp.New(`\d{4}[ \x1f]?[年년]`)
+	otherDate = lazyregexp.New(`\b\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})\b`)
+	clockTime = lazyregexp.New(`\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\b`)
 )
 
 // yearSpan is how far from the task's own year a number after a month still is
@@ -107,7 +108,7 @@ func (r *dateReader) holdsMonth() bool {
 }
 
 // each blanks the start of every match, up to where blankTo says; 0 leaves it.
-func (r *dateReader) each(shape *regexp.Regexp, blankTo func([]int) int) {
+func (r *dateReader) each(shape *lazyregexp.Regexp, blankTo func([]int) int) {
 	for _, m := range shape.FindAllSubmatchIndex(r.text, -1) {
 		end := blankTo(m)
 		for i := m[0]; i < end; i++ {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 func numbersOf(text string) string {
@@ -173,7 +173,7 @@ func TestEverySpellingIsTheSameNumber(t *testing.T) {
 func requireMarks(t require.TestingT, text string) {
 	r := dateReader{text: normalForm(text)}
 	for _, c := range []struct {
-		shape *regexp.Regexp
+		shape *lazyregexp.Regexp
 		holds bool
 	}{
 		{isoDate, r.holds("-") || r.holds("/")},
@@ -186,7 +186,7 @@ func requireMarks(t require.TestingT, text string) {
 		{yearMonth, r.holds("-")},
 		{clockTime, r.holds(":")},
 	} {
-		if shape := c.shape; shape.Match(r.text) {
+		if shape := c.shape; shape.MatchString(string(r.text)) {
 			require.True(t, c.holds, "%v in %q", shape, text)
 		}
 	}

@@ -3,7 +3,6 @@ package expression
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // meterName is the name under which an environment holds the meter of an evaluation.
@@ -190,7 +190,7 @@ func unknown(name string, names []string) string {
 var goTypes = strings.NewReplacer("map[string]interface {}", "an object", "[]interface {}", "a list", "interface {}", "a value", "map[string]any", "an object", "[]any", "a list",
 	"<nil>", "null", "json.Number", "a large integer", "float64", "number", "reflect: ", "")
 
-var conversion = regexp.MustCompile(`^interface conversion: interface \{\} is (.*), not (.*)$`)
+var conversion = lazyregexp.New(`^interface conversion: interface \{\} is (.*), not (.*)$`)
 
 // plainDetail says in the language's words what the library says in Go's.
 func plainDetail(detail string) string {

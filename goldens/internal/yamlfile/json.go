@@ -3,10 +3,11 @@ package yamlfile
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // maxJSONBytes bounds one JSON value written in YAML, such as a schema: what
@@ -14,7 +15,7 @@ import (
 const maxJSONBytes = 64 << 10
 
 // JSONNumber matches a number as JSON writes it.
-var JSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var JSONNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // JSON reads any YAML value that JSON has, as compact JSON text with members in
 // file order. Dates are strings. It returns null for what JSON does not have.

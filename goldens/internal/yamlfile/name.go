@@ -2,13 +2,14 @@ package yamlfile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // NameRule says which names are allowed where; path-safe ones become folders.
 type NameRule struct {
-	pattern  *regexp.Regexp
+	pattern  *lazyregexp.Regexp
 	says     string
 	pathSafe bool
 }
@@ -18,19 +19,19 @@ const maxNameBytes = 100
 
 // The rules for names of suites, candidates and worlds, of tasks, and of tools.
 var (
-	LowerName = NameRule{regexp.MustCompile(`^[a-z0-9._-]+$`), "a-z, 0-9, dot, dash and underscore", true}
-	TaskName  = NameRule{regexp.MustCompile(`^[A-Za-z0-9._-]+$`), "letters, digits, dot, dash and underscore", true}
-	ToolName  = NameRule{regexp.MustCompile(`^[A-Za-z0-9_-]+$`), "letters, digits, dash and underscore", false}
+	LowerName = NameRule{lazyregexp.New(`^[a-z0-9._-]+$`), "a-z, 0-9, dot, dash and underscore", true}
+	TaskName  = NameRule{lazyregexp.New(`^[A-Za-z0-9._-]+$`), "letters, digits, dot, dash and underscore", true}
+	ToolName  = NameRule{lazyregexp.New(`^[A-Za-z0-9_-]+$`), "letters, digits, dash and underscore", false}
 )
 
 // The rules for ids of documents and names of their fields.
 var (
-	DocumentID = NameRule{regexp.MustCompile(`^[a-z0-9-]+$`), "a-z, 0-9 and dash", false}
-	FieldName  = NameRule{regexp.MustCompile(`^[a-z0-9_]+$`), "a-z, 0-9 and underscore", false}
+	DocumentID = NameRule{lazyregexp.New(`^[a-z0-9-]+$`), "a-z, 0-9 and dash", false}
+	FieldName  = NameRule{lazyregexp.New(`^[a-z0-9_]+$`), "a-z, 0-9 and underscore", false}
 )
 
 // reservedName matches what Windows takes for a device, regardless of its extension.
-var reservedName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+var reservedName = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // Fault says why name breaks the rule, or nothing.
 func (r NameRule) Fault(name string) string {
@@ -58,12 +59,12 @@ func (p Place) CheckName(r NameRule, name string) {
 }
 
 // EnvName matches the name of an environment variable.
-var EnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var EnvName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // HeaderName and HeaderText match the name of an HTTP header and what it may hold.
 var (
-	HeaderName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	HeaderText = regexp.MustCompile(`^[ -~]*$`)
+	HeaderName = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	HeaderText = lazyregexp.New(`^[ -~]*$`)
 	// SecretName matches headers that carry credentials.
-	SecretName = regexp.MustCompile(`(?i)auth|key|token|secret|password|cookie|credential|signature`)
+	SecretName = lazyregexp.New(`(?i)auth|key|token|secret|password|cookie|credential|signature`)
 )

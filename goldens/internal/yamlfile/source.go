@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The bounds of one document, aliases expanded.
@@ -59,7 +60,7 @@ func (r *Source) Parse(text []byte) (root Place, ok bool) {
 }
 
 // YamlBreak matches what ends a line in YAML 1.1.
-var YamlBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
+var YamlBreak = lazyregexp.New("\r\n|[\n\r\u0085\u2028\u2029]")
 
 func lines(text []byte) int { return len(YamlBreak.FindAllIndex(text, -1)) + 1 }
 

@@ -2,17 +2,17 @@ package mistake
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // numeral matches a number that is not a part of a date, a time or a name.
-var numeral = regexp.MustCompile(`(?:^|[\s("':,\[])(-?\d+(?:\.\d+)?)(?:$|[\s)"'.,;:!?%\]}])`)
+var numeral = lazyregexp.New(`(?:^|[\s("':,\[])(-?\d+(?:\.\d+)?)(?:$|[\s)"'.,;:!?%\]}])`)
 
 // Number makes one number of an answer another, in its text and its value
 // equally; ok is false if it has none.
@@ -51,7 +51,7 @@ func Number(text string, value json.RawMessage, detail uint64) (wrongText string
 }
 
 // dated matches the names of members that hold dates.
-var dated = regexp.MustCompile(`(?i)date|day|start|end|from|until|^to$|^at$`)
+var dated = lazyregexp.New(`(?i)date|day|start|end|from|until|^to$|^at$`)
 
 // Result is a made-up result of a call: like the latest of the same tool with other
 // numbers, or else an object of what its arguments say and a number.

@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // Kind is a mistake of an agent that works on an automation instance.
@@ -79,7 +79,7 @@ func encoded(v any) json.RawMessage {
 }
 
 // id matches the ids of an instance.
-var id = regexp.MustCompile(`^(wf|ex|cr|dt|bg|wi|fd|pr|tg|ver|row)_(\d+)$`)
+var id = lazyregexp.New(`^(wf|ex|cr|dt|bg|wi|fd|pr|tg|ver|row)_(\d+)$`)
 
 // wrongID makes one id another, the next or the one before.
 func wrongID(args map[string]any, detail uint64) bool {
@@ -131,8 +131,8 @@ func forbidden(args map[string]any, detail uint64) bool {
 
 // secretName matches the names of members that hold secrets, secretValue secrets themselves.
 var (
-	secretName  = regexp.MustCompile(`(?i)token|secret|password|api_?key`)
-	secretValue = regexp.MustCompile(`\b(?:sk|xox[bp]|ghp|AKIA)[-_A-Za-z0-9]{8,}`)
+	secretName  = lazyregexp.New(`(?i)token|secret|password|api_?key`)
+	secretValue = lazyregexp.New(`\b(?:sk|xox[bp]|ghp|AKIA)[-_A-Za-z0-9]{8,}`)
 )
 
 // secretIn returns a secret in the results; empty if there is none.

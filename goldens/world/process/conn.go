@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/internal/lines"
 	"github.com/cupel-eval/cupel/internal/mcp"
 )
@@ -60,7 +60,7 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-var codePattern = regexp.MustCompile(`^[!-~]{1,64}$`)
+var codePattern = lazyregexp.New(`^[!-~]{1,64}$`)
 
 // code is the code as models see it; E_WORLD represents one that is absent or not a word.
 func (r refusal) code() string {

@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
 // formatName is what both dialects take as the name of a schema or a tool.
-var formatName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var formatName = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Check refuses a call that cannot be sent, before anything is sent: a mode that
 // is not one of modes, a name of a schema or a tool that no provider takes, a schema

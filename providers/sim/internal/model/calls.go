@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/internal/mcphost"
 )
 
 // comment matches what the agent itself says to the model in a user's place: it is not a request.
-var comment = regexp.MustCompile(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
+var comment = lazyregexp.New(`^(?:Observation:|Nothing new came of that\.|That could not be used:|The answer was not accepted:|` + noRoom + `)`)
 
 // wantsJSON matches how agents ask for an answer that is JSON where no tool takes it.
-var wantsJSON = regexp.MustCompile(`(?i)\bmust be (?:a )?JSON\b|\b(?:reply|answer|respond|return)\b[^.\n]{0,40}\bJSON\b`)
+var wantsJSON = lazyregexp.New(`(?i)\bmust be (?:a )?JSON\b|\b(?:reply|answer|respond|return)\b[^.\n]{0,40}\bJSON\b`)
 
 // noRoom begins what the agent says where only an answer is left.
 const noRoom = "There is no room for more"

@@ -2,9 +2,10 @@ package model
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The models can also be asked to compress their own log turns into a scratchpad.
@@ -19,7 +20,7 @@ const (
 	maxSummaryFacts = 5
 )
 
-var rawLog = regexp.MustCompile(`(?m)^\s*RAW[ _]LOG:`)
+var rawLog = lazyregexp.New(`(?m)^\s*RAW[ _]LOG:`)
 
 // rawLog finds the log that a conversation asks to compress; ok is false if it does not.
 func (c Conversation) rawLog() (log string, ok bool) {

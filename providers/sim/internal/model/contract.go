@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // headings of the contract prompt, in their order. Only the next ones are looked for, so
@@ -19,13 +19,13 @@ import (
 var headings = []string{"GOAL:", "CONSTRAINTS:", "PLAN:", "PROGRESS:", "OBS:", "BUDGET_USED:", "REFLECT:", "TOOLS ", "RULES:"}
 
 var (
-	budgetLine = regexp.MustCompile(`steps=(\d+)/(\w+) tool_calls=(\d+)/(\w+)`)
-	toolLine   = regexp.MustCompile(`^\d+\) ([\w-]+):`)
-	resultLine = regexp.MustCompile(`^(?:tool result: )?turn (\d+) ([\w-]+) (.*?) ?-> (ok|error|timeout|rejected) ?([^<]*)<data>(.*)$`)
-	replyLine  = regexp.MustCompile(`^(?:user reply: turn \d+ asked <data>.*?</data> answered|turn \d+ user reply ->) <data>(.*)$`)
+	budgetLine = lazyregexp.New(`steps=(\d+)/(\w+) tool_calls=(\d+)/(\w+)`)
+	toolLine   = lazyregexp.New(`^\d+\) ([\w-]+):`)
+	resultLine = lazyregexp.New(`^(?:tool result: )?turn (\d+) ([\w-]+) (.*?) ?-> (ok|error|timeout|rejected) ?([^<]*)<data>(.*)$`)
+	replyLine  = lazyregexp.New(`^(?:user reply: turn \d+ asked <data>.*?</data> answered|turn \d+ user reply ->) <data>(.*)$`)
 	// memoryPart is what the model itself has put into its plan, which is the one thing
 	// of its own that it sees again.
-	memoryPart = regexp.MustCompile(`known at turn (\d+): (\{.*\}|[\w-]+)`)
+	memoryPart = lazyregexp.New(`known at turn (\d+): (\{.*\}|[\w-]+)`)
 )
 
 // readContract reads the contract prompt: the user's last message that is one, and what

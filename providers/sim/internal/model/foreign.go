@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/internal/mcphost"
 )
 
@@ -71,7 +71,7 @@ func (t *turn) restore(play *playbook.Play) {
 }
 
 // titled matches what agents ask for besides the work: a title for the conversation.
-var titled = regexp.MustCompile(`(?i)\b(?:generate|write|create|suggest|give|provide|extract|come up with)\b[^.\n]{0,80}\btitle\b`)
+var titled = lazyregexp.New(`(?i)\b(?:generate|write|create|suggest|give|provide|extract|come up with)\b[^.\n]{0,80}\btitle\b`)
 
 // title answers a request for a title with the first words of what the user said.
 func (c Conversation) title() (said Said, ok bool) {

@@ -2,19 +2,19 @@ package model
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 var (
 	// stepOpening is how the system prompt of a step of a plan begins.
-	stepOpening = regexp.MustCompile(`(?m)^You work on one step of a plan\.`)
-	objectiveOf = regexp.MustCompile(`(?s)OBJECTIVE:\s*<data>(.*?)</data>`)
-	inputOf     = regexp.MustCompile(`^- ([^:]+): (.*)$`)
-	stepText    = regexp.MustCompile(`(?s)^STEP: ([^\n]*)\nINSTRUCTIONS:\n<data>(.*?)</data>`)
+	stepOpening = lazyregexp.New(`(?m)^You work on one step of a plan\.`)
+	objectiveOf = lazyregexp.New(`(?s)OBJECTIVE:\s*<data>(.*?)</data>`)
+	inputOf     = lazyregexp.New(`^- ([^:]+): (.*)$`)
+	stepText    = lazyregexp.New(`(?s)^STEP: ([^\n]*)\nINSTRUCTIONS:\n<data>(.*?)</data>`)
 )
 
 // planOf is a plan as the tool create_task takes it.
@@ -181,10 +181,10 @@ func planAsText(plan planOf) string {
 //
 //	get_counts {"label":"angry",…} gave {"value":31,…}
 var (
-	condensing    = regexp.MustCompile(`(?m)^You condense the history of one step of a plan`)
-	historyLine   = regexp.MustCompile(`^- (call|tool|summary of what was before):? (?:([\w-]+):? )?<data>(.*)</data>$`)
-	summaryPart   = regexp.MustCompile(`(?s)\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n<data>(.*?)</data>`)
-	summaryResult = regexp.MustCompile(`([\w-]+) \{`)
+	condensing    = lazyregexp.New(`(?m)^You condense the history of one step of a plan`)
+	historyLine   = lazyregexp.New(`^- (call|tool|summary of what was before):? (?:([\w-]+):? )?<data>(.*)</data>$`)
+	summaryPart   = lazyregexp.New(`(?s)\n\nSUMMARY OF WHAT WAS DONE SO FAR:\n<data>(.*?)</data>`)
+	summaryResult = lazyregexp.New(`([\w-]+) \{`)
 )
 
 // maxCondensed bounds a summary, in tokens.

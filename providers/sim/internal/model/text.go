@@ -2,10 +2,10 @@ package model
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // The text protocol says a call or an answer in lines:
@@ -16,9 +16,9 @@ import (
 //
 // or "Final Answer: …" after the thought.
 var (
-	textFormat = regexp.MustCompile(`(?m)^\s*Action Input: ?`)
-	actionLine = regexp.MustCompile(`(?m)^\s*Action:[ \t]*(\S+)[ \t]*$`)
-	inputLine  = regexp.MustCompile(`(?ms)^\s*Action Input:\s*(.*)$`)
+	textFormat = lazyregexp.New(`(?m)^\s*Action Input: ?`)
+	actionLine = lazyregexp.New(`(?m)^\s*Action:[ \t]*(\S+)[ \t]*$`)
+	inputLine  = lazyregexp.New(`(?ms)^\s*Action Input:\s*(.*)$`)
 )
 
 // spokenCall is the call that a text of the protocol makes, nil if it makes none.

@@ -3,11 +3,11 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/internal/lazyregexp"
 )
 
 // view is what a prompt shows, regardless of the protocol.
@@ -55,11 +55,11 @@ const (
 
 var (
 	// speaker begins a message where a conversation is one text.
-	speaker = regexp.MustCompile(`(?:^|\n\n)(System|User|Assistant): ?`)
+	speaker = lazyregexp.New(`(?:^|\n\n)(System|User|Assistant): ?`)
 	// handedIn matches the values that a message hands over.
-	handedIn = regexp.MustCompile(`(?s)(?:^|\n)(RESULT OF |INPUT |ITEM)([^:\n]*):\n(?:<data>)?(.*?)(?:</data>|\n\n|$)`)
+	handedIn = lazyregexp.New(`(?s)(?:^|\n)(RESULT OF |INPUT |ITEM)([^:\n]*):\n(?:<data>)?(.*?)(?:</data>|\n\n|$)`)
 	// below begins what agents write below a request.
-	below = regexp.MustCompile(`(?m)^(?:INPUT [^:\n]{1,80}:|ITEM:|EARLIER:|Do this for each item of INPUT )`)
+	below = lazyregexp.New(`(?m)^(?:INPUT [^:\n]{1,80}:|ITEM:|EARLIER:|Do this for each item of INPUT )`)
 )
 
 // ask notes a request and the values below it.
