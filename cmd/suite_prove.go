@@ -181,7 +181,7 @@ func (p *process) printProof(r proved) {
 	} else {
 		line("  mutants        %d of %d refused: %.1f%%", r.Killed, r.Mutants, 100*r.Score)
 	}
-	line("                 not counted: %d that come to the same as another, %d excused", r.Same, r.Equivalent)
+	line("                 not counted: %d with the same result as another, %d excused", r.Same, r.Equivalent)
 	p.printSurvivors(r)
 	for _, f := range r.Failures {
 		line("not proved: %s", console.Line(f))

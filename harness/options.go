@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -291,6 +292,9 @@ func (o Options) policy() policy.Policy {
 // recordCommand is the default of RecordCommand.
 func (o Options) recordCommand(task, candidate string, trial int) string {
 	cmd := "cupel run" + o.RecordFlags + " --mode record --suite " + filepath.ToSlash(o.Suite.Path)
+	if task == "" && o.Fork == nil { // a fork names its own task and candidates
+		cmd += narrowed("--task", o.Select.Tasks) + narrowed("--tag", o.Select.Tags) + narrowed("--candidate", o.Select.Candidates)
+	}
 	if task == "" && o.Decide != nil {
 		return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
 	}
@@ -301,6 +305,19 @@ func (o Options) recordCommand(task, candidate string, trial int) string {
 		cmd += fmt.Sprintf(" --trials %d", trial)
 	}
 	return cmd
+}
+
+// narrowed writes a flag of a shell command with its values, quoted if they are patterns; empty
+// without values.
+func narrowed(name string, values []string) string {
+	text := strings.Join(values, ",")
+	switch {
+	case text == "":
+		return ""
+	case strings.ContainsAny(text, "*?[\\ "):
+		text = "'" + text + "'"
+	}
+	return " " + name + " " + text
 }
 
 // maxTrials bounds a mistyped --trials.

@@ -36,7 +36,10 @@ func TestRunRefusesMissingCassettes(t *testing.T) {
 	_, err = harness.Run(context.Background(), o)
 	var missing *cassette.MissingError
 	require.ErrorAs(t, err, &missing)
-	require.ErrorContains(t, err, none+"; record all with: cupel run --mode record --suite builtin:counts")
+	require.ErrorContains(t, err, none+"; record all with: cupel run --mode record --suite builtin:counts --candidate strong")
+	o.Select = harness.Selection{Tasks: []string{"C0*"}, Candidates: []string{"strong", "weak"}}
+	_, err = harness.Run(context.Background(), o)
+	require.ErrorContains(t, err, "record all with: cupel run --mode record --suite builtin:counts --task 'C0*' --candidate strong,weak")
 	left, err := os.ReadDir(o.Runs)
 	require.NoError(t, err)
 	require.Empty(t, left, "nothing was started")

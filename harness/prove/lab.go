@@ -148,7 +148,7 @@ func (l *lab) outcome(ctx context.Context, ref *reference, s solution, m *mutant
 	return o, accepted
 }
 
-// keyOf is equal for episodes that come to the same: the same status, answer, questions and state of the
+// keyOf is equal for episodes with the same result: the same status, answer, questions and state of the
 // world, and the tools returned the same, however often and in whatever order.
 func keyOf(o goldens.Outcome) string {
 	var seen []string

@@ -72,7 +72,7 @@ type Counts struct {
 	// Mutants are those that count; of them Killed are refused by the task.
 	Mutants int `json:"mutants"`
 	Killed  int `json:"killed"`
-	// Same are mutants that come to the same as the solution, or as an earlier mutant, and
+	// Same are mutants with the result of the solution or of an earlier mutant, and
 	// Equivalent those that the playbook excuses. Neither counts.
 	Same       int `json:"same"`
 	Equivalent int `json:"equivalent"`

@@ -282,10 +282,11 @@ func TestPooledFailureRejects(t *testing.T) {
 func TestHeadlines(t *testing.T) {
 	for want, list := range map[string][]stat.Verdict{
 		"Accepted: the candidate meets every criterion":          {stat.Pass, stat.NotJudged},
-		"Accepted: all 2 candidates meet every criterion":        {stat.Pass, stat.Pass},
+		"Accepted: both candidates meet every criterion":         {stat.Pass, stat.Pass},
 		"Rejected: the candidate fails":                          {stat.Fail},
 		"Rejected: 1 of 2 candidates fails":                      {stat.Fail, stat.Inconclusive},
-		"Rejected: all 2 candidates fail":                        {stat.Fail, stat.Fail},
+		"Rejected: both candidates fail":                         {stat.Fail, stat.Fail},
+		"Rejected: all 3 candidates fail":                        {stat.Fail, stat.Fail, stat.Fail},
 		"Not enough evidence: 1 of 2 candidates is inconclusive": {stat.Pass, stat.Inconclusive},
 		"Inconclusive: no candidate to judge":                    {},
 	} {

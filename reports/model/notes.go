@@ -33,7 +33,7 @@ func (r *Report) addVerdict() {
 	case r.Verdict == stat.Pass && judged == 1:
 		r.Headline = "Accepted: the candidate meets every criterion"
 	case r.Verdict == stat.Pass:
-		r.Headline = fmt.Sprintf("Accepted: all %d candidates meet every criterion", judged)
+		r.Headline = "Accepted: " + Of(judged, judged, "", "meet every criterion")
 	case n[stat.Fail] > 0:
 		r.Headline = fmt.Sprintf("Rejected: %s", Of(n[stat.Fail], judged, "fails", "fail"))
 	case r.Verdict == stat.Fail:
@@ -60,11 +60,14 @@ func (r *Report) ChangesText() string {
 	return strings.Join(list, ", ")
 }
 
-// Of is "the candidate fails", "1 of 3 candidates fails" or "all 3 candidates fail".
+// Of is "the candidate fails", "1 of 3 candidates fails", "both candidates fail" or "all 3
+// candidates fail".
 func Of(k, n int, one, many string) string {
 	switch {
 	case n == 1:
 		return "the candidate " + one
+	case k == n && n == 2:
+		return "both candidates " + many
 	case k == n:
 		return fmt.Sprintf("all %d candidates %s", n, many)
 	case k == 1:

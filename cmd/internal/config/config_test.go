@@ -121,7 +121,7 @@ func TestShapes(t *testing.T) {
 		"candidates: [{max_tokens: many, nme: x}]":            "1: candidates[0].max_tokens: must be a whole number, not text `many`\n1: candidates[0]: unknown field \"nme\"; `cupel init` writes a commented file with every field",
 		"candidates: [&a {name: x, <<: *a}]":                  "1: candidates[0]: contains itself",
 		"acceptance: {min_valid: high}\ncandidates: [{a: 1}]": "1: acceptance.min_valid: must be a number, not text `high`\n2: candidates[0]: unknown field \"a\"; `cupel init` writes a commented file with every field",
-		"trials: 1\n  mode: x":                                "2: mapping values are not allowed in this context",
+		"trials: 1\n  mode: x":                                "2: not valid YAML: mapping values are not allowed in this context; check the indentation of this line and of those above",
 	} {
 		_, err := configOf(t, text)
 		require.Error(t, err, text)

@@ -39,7 +39,7 @@ func decode(file string, text []byte, to *fileConfig) error {
 		line, detail := 0, ""
 		if n, _ := fmt.Sscanf(err.Error(), "yaml: line %d:", &line); n == 1 {
 			_, detail, _ = strings.Cut(strings.TrimPrefix(err.Error(), "yaml: "), ": ")
-			return fmt.Errorf("%s:%d: %s", file, line, detail)
+			return fmt.Errorf("%s:%d: not valid YAML: %s; check the indentation of this line and of those above", file, line, detail)
 		}
 		return fmt.Errorf("%s: %w", file, err)
 	}
