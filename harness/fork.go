@@ -107,25 +107,6 @@ func (f Fork) check(s Selection) error {
 	return nil
 }
 
-// command returns the shell command that records the fork's episodes.
-func (f Fork) command(plain func(string, string, int) string, chosen []string) func(string, string, int) string {
-	return func(_, candidate string, trial int) string {
-		names := chosen
-		if candidate != "" {
-			names = []string{f.Base(candidate)}
-		}
-		text := f.String()
-		if strings.Contains(f.Answer, ":") {
-			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-		}
-		cmd := plain("", "", trial) + " --fork " + text
-		if len(names) > 0 {
-			cmd += " --candidate " + strings.Join(names, ",")
-		}
-		return cmd
-	}
-}
-
 // manifestFork returns the fork of the run for the manifest; nil if the run is not a fork.
 func manifestFork(r *runner) *manifest.Fork {
 	if r.Fork == nil || r.plan.len() == 0 {

@@ -59,7 +59,6 @@ func planFork(r *runner) (*plan, error) {
 	} else if err := checkPast(r, from, plan, f); err != nil {
 		return nil, fmt.Errorf("fork %s: %w", f, err)
 	}
-	r.RecordCommand = f.command(r.RecordCommand, o.Select.Candidates)
 	return plan, nil
 }
 

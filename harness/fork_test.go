@@ -293,7 +293,7 @@ func TestMissingForkErrorHasTheCommand(t *testing.T) {
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, "strong.fork-weak-1-1/G09/1.yaml", missing.Path)
 	require.ErrorContains(t, err, "record it with: cupel run --mode record --suite builtin:counts --fork G09/weak/1@1 --candidate strong\n")
-	require.ErrorContains(t, err, "record all with: cupel run --mode record --suite builtin:counts --trials 2 --fork G09/weak/1@1 --candidate strong")
+	require.ErrorContains(t, err, "record all with: cupel run --mode record --suite builtin:counts --fork G09/weak/1@1 --candidate strong --trials 2")
 }
 
 func TestParseFork(t *testing.T) {

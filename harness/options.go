@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -292,32 +293,35 @@ func (o Options) policy() policy.Policy {
 // recordCommand is the default of RecordCommand.
 func (o Options) recordCommand(task, candidate string, trial int) string {
 	cmd := "cupel run" + o.RecordFlags + " --mode record --suite " + filepath.ToSlash(o.Suite.Path)
-	if task == "" && o.Fork == nil { // a fork names its own task and candidates
-		cmd += narrowed("--task", o.Select.Tasks) + narrowed("--tag", o.Select.Tags) + narrowed("--candidate", o.Select.Candidates)
+	add := func(flag string, values ...string) {
+		text := strings.Join(values, ",")
+		if strings.ContainsAny(text, "*?[:' ") {
+			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+		if text != "" {
+			cmd += " " + flag + " " + text
+		}
 	}
-	if task == "" && o.Decide != nil {
-		return cmd + fmt.Sprintf(" --decide --max-trials %d", trial)
-	}
+	chosen := o.Select
 	if task != "" {
-		cmd += fmt.Sprintf(" --task %s --candidate %s", task, candidate)
+		chosen = Selection{Tasks: []string{task}, Candidates: []string{candidate}}
 	}
-	if trial > 1 {
-		cmd += fmt.Sprintf(" --trials %d", trial)
+	if f := o.Fork; f != nil && (task == "" || f.Base(candidate) != candidate) { // it names its own task
+		add("--fork", f.String())
+		if chosen.Tasks = nil; task != "" {
+			chosen.Candidates = []string{f.Base(candidate)}
+		}
+	}
+	add("--task", chosen.Tasks...)
+	add("--tag", chosen.Tags...)
+	add("--candidate", chosen.Candidates...)
+	switch {
+	case task == "" && o.Decide != nil:
+		add("--decide --max-trials", strconv.Itoa(trial))
+	case trial > 1:
+		add("--trials", strconv.Itoa(trial))
 	}
 	return cmd
-}
-
-// narrowed writes a flag of a shell command with its values, quoted if they are patterns; empty
-// without values.
-func narrowed(name string, values []string) string {
-	text := strings.Join(values, ",")
-	switch {
-	case text == "":
-		return ""
-	case strings.ContainsAny(text, "*?[\\ "):
-		text = "'" + text + "'"
-	}
-	return " " + name + " " + text
 }
 
 // maxTrials bounds a mistyped --trials.
