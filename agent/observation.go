@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -222,10 +223,8 @@ func (e *evidence) status(fits bool) Status {
 
 // badValue reports whether no tool takes a value that the user gave.
 func (e *evidence) badValue() bool {
-	for _, text := range append([]string{e.request}, e.replies...) {
-		if e.tools.RefusesValueIn(text) {
-			return true
-		}
+	if slices.ContainsFunc(append([]string{e.request}, e.replies...), e.tools.RefusesValueIn) {
+		return true
 	}
 	for _, in := range e.inputs {
 		value, _, ok := tool.ParseJSON(string(in.Value))

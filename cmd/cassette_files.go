@@ -110,8 +110,7 @@ func scanCassettes(p *process, suite *goldens.Suite) error {
 			}
 			w.AppendRow(table.Row{console.Line(name), where, console.Line(s.Field), s.Kind})
 		}
-		var corrupt *cassette.CorruptError
-		if errors.As(err, &corrupt) {
+		if _, ok := errors.AsType[*cassette.CorruptError](err); ok {
 			bad, err = append(bad, errors.New(console.Line(err.Error()))), nil
 		}
 		return err

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -113,10 +114,5 @@ func hasHugeNumber(v JSON) bool {
 			return true
 		}
 	}
-	for _, e := range v.Elems {
-		if hasHugeNumber(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Elems, hasHugeNumber)
 }

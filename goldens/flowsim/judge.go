@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -228,9 +229,7 @@ func flat(e map[string]any) (out []any) {
 	}
 	for _, row := range rows {
 		each := map[string]any{"row": row}
-		for name, v := range one {
-			each[name] = v
-		}
+		maps.Copy(each, one)
 		out = append(out, each)
 	}
 	return out

@@ -3,6 +3,7 @@ package flowsim
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -153,8 +154,7 @@ func (b *base) readRow(t *table.Table, item value) {
 
 // message is what a refusal says.
 func message(err error) string {
-	var fault *table.Error
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*table.Error](err); ok {
 		return fault.Message
 	}
 	return err.Error()
@@ -187,9 +187,7 @@ func (b *base) readFixed(f fields) {
 		o := e.fields("name", "description", "graph")
 		b.templates = append(b.templates, template{e.key, o.text("name", true), o.text("description", false), b.readGraph(o.get("graph"), o.text("name", false))})
 	}
-	for name, advice := range practices {
-		b.practices[name] = advice
-	}
+	maps.Copy(b.practices, practices)
 	for _, e := range f.get("practices").entries() {
 		b.practices[e.key] = e.words()
 	}

@@ -47,8 +47,7 @@ type tableArgs struct {
 
 // refused is the effect of an error of data tables.
 func refused(err error) world.Effect {
-	var fault *table.Error
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*table.Error](err); ok {
 		return world.Refuse(fault.Code, "%s", fault.Message)
 	}
 	return world.Refuse("E_INVALID", "%s", err)

@@ -155,8 +155,7 @@ func (l *loader) readState(p yamlfile.Place) any {
 	var whole jsontext.Value // reading it refuses what encoding/json lets pass, such as a key that is there twice
 	if err := strict.Unmarshal(text, &whole); err != nil {
 		line := 1
-		var syntax *jsontext.SyntacticError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			line += bytes.Count(text[:min(int(syntax.ByteOffset), len(text))], []byte("\n"))
 		}
 		p.Failf("%s:%d: is not JSON: %s", name, line, strings.TrimPrefix(err.Error(), "jsontext: "))

@@ -39,8 +39,7 @@ func Load(runs string) (history []Observation, unreadable int, err error) {
 	}
 	defer func() { _ = f.Close() }()
 	history, unreadable, err = Read(f)
-	var damaged *sealed.CorruptError
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*sealed.CorruptError](err); ok {
 		damaged.Path = filepath.Join(runs, damaged.Path)
 	}
 	if err != nil {

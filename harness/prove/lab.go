@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,9 +49,7 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 			l.env.Tools[t.Name] = offline
 		}
 	}
-	for name, f := range base.Tools {
-		l.env.Tools[name] = f
-	}
+	maps.Copy(l.env.Tools, base.Tools)
 	s := *suite
 	s.Tasks = slices.Clone(tasks)
 	for i := range s.Tasks {

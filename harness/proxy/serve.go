@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -258,9 +259,7 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 // reply passes a reply on, each piece as it comes. If the program has gone, the rest is
 // read nevertheless; if the provider's reply ends early, so does the program's.
 func (h *Handle) reply(w http.ResponseWriter, resp *http.Response) {
-	for name, values := range gateway.ReplyHeaders(resp.Header) {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), gateway.ReplyHeaders(resp.Header))
 	if resp.ContentLength >= 0 {
 		w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
 	}
@@ -296,9 +295,7 @@ func (h *Handle) refuse(w http.ResponseWriter, r *http.Request, wire, path strin
 // fail answers in the form of an API.
 func fail(w http.ResponseWriter, wire string, status int, message string) {
 	header, body := gateway.Failure(wire, status, "cupel: "+message)
-	for name, values := range header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), header)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the program may have gone
 }

@@ -120,8 +120,7 @@ func reexecute(ctx context.Context, o harness.Options, dir string, changed bool,
 		plan.Close()
 		err = checkSame(m, plan.Manifest(), changed)
 	}
-	var config *harness.ConfigError
-	if errors.As(err, &config) {
+	if _, ok := errors.AsType[*harness.ConfigError](err); ok {
 		return m, again, &harness.ConfigError{Err: fmt.Errorf("run %s cannot be executed again:\n%w", m.RunID, err)}
 	}
 	if err != nil {

@@ -77,8 +77,7 @@ func (c *Client) open(ctx context.Context, t mcp.Transport) error {
 	if c.session, err = sdk.Connect(limited, c.wire, &mcp.ClientSessionOptions{ProtocolVersion: version}); err == nil {
 		return nil
 	}
-	var refused *jsonrpc.Error
-	if errors.As(c.wire.refusal, &refused) { // nothing is being read any more
+	if refused, ok := errors.AsType[*jsonrpc.Error](c.wire.refusal); ok { // nothing is being read any more
 		return c.Fail("refuses initialize: %s", refused.Message)
 	}
 	return c.explain(ctx, limited, "initialize", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -179,9 +180,7 @@ type bounded struct {
 // RoundTrip implements http.RoundTripper.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
-	for name, values := range b.headers {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, b.headers)
 	if b.version != "" {
 		req.Header.Set("Mcp-Protocol-Version", b.version)
 	}

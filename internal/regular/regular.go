@@ -134,8 +134,7 @@ func (d dirFS) path(name string) string { return d.dir + "/" + name }
 
 // named makes an error name a file as os.DirFS does, by its path in the folder.
 func (d dirFS) named(name string, err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		failed.Path = name
 	}
 	return err

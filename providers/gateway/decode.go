@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -91,9 +92,7 @@ func (r Request) HTTP(ctx context.Context, f providers.Factory, o providers.Opti
 		return nil, err
 	}
 	req.Header = own.Header
-	for name, values := range r.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.Header)
 	return req, nil
 }
 
@@ -102,8 +101,6 @@ func joinQuery(own, sent string) string {
 	all, _ := url.ParseQuery(sent) // what cannot be read is left out
 	ours, _ := url.ParseQuery(own) // a wire made it
 	delete(ours, "alt")
-	for name, values := range ours {
-		all[name] = values
-	}
+	maps.Copy(all, ours)
 	return all.Encode()
 }

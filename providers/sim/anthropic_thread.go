@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -63,9 +64,7 @@ func recallThread(s *service, r *http.Request, body []byte) []byte {
 	refuseIf(json.Unmarshal(members["messages"], &fresh) != nil || len(fresh) == 0, "messages", "messages: at least one message is required")
 	differing := before.differing(members)
 	reject(len(differing) > 0, http.StatusBadRequest, "thread_fingerprint_mismatch", "", "The request does not match the thread, differing field(s): %s. Send the stored values, or the full conversation with thread: {\"type\": \"create\"}.", strings.Join(differing, ", "))
-	for name, v := range before.fixed {
-		members[name] = v
-	}
+	maps.Copy(members, before.fixed)
 	members["messages"] = encodeJSON(slices.Concat(before.messages, fresh))
 	whole := encodeJSON(members)
 	if len(whole) > maxBody {

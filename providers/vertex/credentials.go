@@ -57,8 +57,7 @@ type credentialError struct{ err error }
 
 func (e *credentialError) Error() string {
 	const advice = "set VERTEX_ACCESS_TOKEN or run gcloud auth application-default login"
-	var refused *oauth2.RetrieveError
-	if errors.As(e.err, &refused) {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](e.err); ok {
 		return fmt.Sprintf("get an access token: the server refused with %.60q: %s", refused.ErrorCode, advice)
 	}
 	return fmt.Sprintf("get an access token: %.300s: %s", e.err, advice)

@@ -260,8 +260,7 @@ func (c *Config) loadPolicy(node *yaml.Node) (err error) {
 	}
 	var errs []error
 	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		var at *policy.FieldError
-		if errors.As(e, &at) {
+		if at, ok := errors.AsType[*policy.FieldError](e); ok {
 			e = fmt.Errorf("%s:%d: policy: %s", c.File, at.Line, strings.TrimPrefix(at.Field+": "+at.Detail, "policy: "))
 		}
 		errs = append(errs, e)

@@ -29,8 +29,7 @@ func Parse(text string) (Graph, []Fault) {
 	}
 	if err != nil {
 		line := 1 + strings.Count(text[:min(int(d.InputOffset()), len(text))], "\n")
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			line = 1 + strings.Count(text[:min(int(syntax.Offset), len(text))], "\n")
 		}
 		return Graph{}, []Fault{{Code: "graph.json", Detail: fmt.Sprintf("line %d: %v", line, err)}}

@@ -4,6 +4,7 @@ package answer
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,12 +22,7 @@ type Text struct {
 
 // Has reports whether the answer has a number of this value.
 func (a Text) Has(want decimal.Decimal) bool {
-	for _, n := range a.Numbers {
-		if n == want {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.Numbers, want)
 }
 
 // The marks readAnswer's normal form uses for characters of many scripts.

@@ -52,8 +52,7 @@ func CSV(text []byte, most int) (columns []string, rows []Row, faults []Fault) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var wrong *csv.ParseError
-		if errors.As(err, &wrong) { // where the next row starts is not known
+		if wrong, ok := errors.AsType[*csv.ParseError](err); ok { // where the next row starts is not known
 			return columns, rows, append(faults, Fault{wrong.Line, "not valid CSV: " + wrong.Err.Error()})
 		}
 		line, _ := r.FieldPos(0)

@@ -61,8 +61,7 @@ func split(text string, names []string) (parts []*Program, err error) {
 			return nil, &Error{Text: text, Line: line, Column: column, Detail: "the expression that {{ begins does not end; add }}"}
 		}
 		p, err := Compile(inside[:end], names)
-		var wrong *Error
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*Error](err); ok {
 			return nil, wrong.within(text, at)
 		}
 		line, column := place(text, at)

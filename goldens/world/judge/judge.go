@@ -56,8 +56,7 @@ func Check(s world.Spec, demands, paths map[string]string, fail func(place []str
 		_, err := demand(s, name, demands[name])
 		for _, one := range each(err) {
 			place := []string{name}
-			var bad *world.StateError
-			if errors.As(one, &bad) {
+			if bad, ok := errors.AsType[*world.StateError](one); ok {
 				keys, _ := state.ParsePath(bad.Path) // as kinds write them
 				place, one = append(place, keys...), errors.New(bad.Detail)
 			}

@@ -79,8 +79,7 @@ func (c *conn) ask(ctx context.Context, method string, params json.RawMessage) (
 	var err error
 	if c.mcp != nil {
 		answer, err = askMCP(ctx, c.mcp, method, params)
-		var late *mcp.TimeoutError
-		if errors.As(err, &late) {
+		if _, ok := errors.AsType[*mcp.TimeoutError](err); ok {
 			err = c.fail("did not answer %s within %v; look what it waits for, or raise process.timeout", method, c.kind.Timeout)
 		}
 	} else {

@@ -23,8 +23,7 @@ func askMCP(ctx context.Context, c *mcp.Client, method string, params json.RawMe
 	default:
 		answer.Result, err = c.Request(ctx, method, params)
 	}
-	var refused *mcp.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*mcp.RefusedError](err); ok {
 		return reply{Error: &refusal{Code: refused.Code, Message: refused.Message}}, nil
 	}
 	return answer, err

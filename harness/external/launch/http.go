@@ -359,8 +359,7 @@ func plain(address string) string {
 
 // cause is an error of a request without its address.
 func cause(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*url.Error](err); ok {
 		return of.Err
 	}
 	return err
@@ -368,8 +367,7 @@ func cause(err error) error {
 
 // brokenOff says how a connection ended, without the ports of this machine.
 func brokenOff(err error) string {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err.Error()
 	}
 	return cause(err).Error()

@@ -142,8 +142,7 @@ func (e *driver) open() (err error) {
 		e.recorder, err = e.NewRecorder(e.Planned)
 	}
 	if e.Candidate.Provider == episode.ScriptedCandidate {
-		var missing *cassette.MissingError
-		if errors.As(err, &missing) { // fatal only once a tool is called
+		if _, ok := errors.AsType[*cassette.MissingError](err); ok { // fatal only once a tool is called
 			e.recorder, e.missing, err = nil, err, nil
 		}
 		e.model = scripted.New(script(e.Task))

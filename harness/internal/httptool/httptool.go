@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -81,9 +82,7 @@ func (h Tool) request(ctx context.Context, address string, c tool.Call, info epi
 	if h.Spec.JSON {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range h.Headers {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, h.Headers)
 	req.Header.Set("X-Run-Id", info.RunID)
 	req.Header.Set("X-Step-Id", info.StepID)
 	req.Header.Set("X-Parent-Step", info.ParentStep)

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,9 +89,7 @@ func (v *view) give(text string) {
 		case m[1] == "ITEM":
 			name = "item"
 		case m[1] == "RESULT OF " && json.Unmarshal(playbook.Collect(value), &names) == nil:
-			for n, one := range names {
-				v.seen.Given[n] = one
-			}
+			maps.Copy(v.seen.Given, names)
 		}
 		v.seen.Given[name] = value
 	}
