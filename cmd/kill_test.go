@@ -307,6 +307,32 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	require.GreaterOrEqual(t, m.journaled*testkit.Long(16, 4), m.kills, "a quarter of the kills hit a run in its midst; of a sample at least some")
 }
 
+// The same of orchestrators, whose episodes suspend, wait and run sub-agents: a run of suite instance
+// that is killed and resumed has the digests of an uninterrupted one.
+func TestKilledInstanceResumes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("several processes; not with -short")
+	}
+	args := []string{"run", "--mode", "replay", "--suite", "instance", "--concurrency", "2", "--candidate", "orchestrator-*"}
+	args = args[:testkit.Long(len(args), len(args)-2)]
+	whole := newBench(t)
+	end := whole.run(0, args...)
+	require.Zero(t, end.code, end.text)
+	want := whole.result()
+	m := &killCounts{}
+	runs := testkit.Long(1, 40)
+	together(t, runs, 2, func(t *testing.T, i int) {
+		b := newBench(t)
+		b.resumeKilled(m, rand.New(rand.NewPCG(21, uint64(i))), end.took, args, func(map[string]bool) {})
+		for name, text := range b.result() {
+			require.True(t, text == want[name], "%s differs from the uninterrupted run's", name)
+		}
+	})
+	t.Logf("%d kills, %d of them of processes that were resumed, %d with episodes in the journal; %d came too late", m.kills, m.twice, m.journaled, m.late)
+	require.GreaterOrEqual(t, m.kills, runs)
+}
+
 // tapes returns the files below a suite's cassettes folder.
 func (b *bench) tapes() map[string]fs.FileInfo {
 	b.t.Helper()

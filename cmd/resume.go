@@ -118,7 +118,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 // Their paths are stored as they were given, because the folder may move to another machine.
 func checkResumedFiles(saved savedRun, dir string) error {
 	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
-		if path == "" || strings.HasPrefix(path, "builtin:") {
+		if path == "" || strings.HasPrefix(path, builtinPrefix) || builtins[path] != nil {
 			continue
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
