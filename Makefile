@@ -1,10 +1,10 @@
-# CI runs `make test`, `make check` and `make docs`; the other targets are for people.
+# CI runs `make test`, `make slow`, `make check` and `make docs`; the other targets are for people.
 GO      ?= go
 export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test docs check cross deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients external clean
+.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients external clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -16,8 +16,14 @@ TESTS    := GOGC=400 $(MEMORY) $(GO) test
 # Packages tested at a time: two more than processors, since the tests of some wait. The
 # two that take longest come first.
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-test: ## all tests: about 3 minutes on two cores; what is random is a sample, see long
+test: ## tests: less than 3 minutes on two cores; what takes longer is a sample, see slow and long
 	$(TESTS) -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without symbols and debug information, which take a third of linking
+
+# The tests, and their packages, that call testkit.Slow.
+SLOW  = $(shell git grep -l 'testkit\.Slow(t)' '*_test.go')
+NAMES = $(shell awk '/^func Test/ {name = substr($$2, 1, length($$2) - 2)} /testkit\.Slow\(t\)/ {print name}' $(SLOW) | sort -u | paste -sd '|')
+slow: ## what make test takes a sample of: pages in a browser, kills, proofs of suites, custom programs: about 1.5 minutes
+	CUPEL_SLOW=1 $(TESTS) -count=1 -ldflags='-s -w' -run '^($(NAMES))$$' $(sort $(addprefix ./,$(dir $(SLOW))))
 
 docs: ## execute every command that README.md and docs show: about 1.5 minutes
 	CUPEL_DOCS=1 $(GO) test -count=1 -v -parallel 6 -run 'TestCommands|TestWrongPages' ./docs

@@ -17,9 +17,7 @@ import (
 // TestExtendDocs builds the program of examples/extend, which is a separate module. docs/extend.md
 // has its code; make docs runs the commands of the page.
 func TestExtendDocs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds a program; not with -short")
-	}
+	testkit.Slow(t)
 	text := testkit.Doc(t, "extend.md")
 	dir := copyExample(t)
 	code := regexp.MustCompile("(?s)```(go|yaml)\n(.*?)```").FindAllStringSubmatch(text, -1)

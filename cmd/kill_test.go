@@ -257,9 +257,7 @@ func together(t *testing.T, n, most int, f func(t *testing.T, i int)) {
 // does not repeat journaled episodes.
 func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	const parallel = 6
 	// Most replays have delays; some have none and write in blocks.
 	paced := []string{"run", "--mode", "replay", "--candidate", "strong", "--replay-speed", "120", "--concurrency", "16"}

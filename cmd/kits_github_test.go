@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // workflow has the parts of a workflow file that the kit uses.
@@ -358,9 +360,7 @@ func TestWorkflowRunsCupel(t *testing.T) {
 // A nightly run of simulated models in three shards uploads the recorded cassettes and joins them
 // with older ones.
 func TestWorkflowRecordsCupel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	k := newKit(t)
 	k.cupel("init")

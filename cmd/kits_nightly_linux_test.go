@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // night starts nightly.sh in a new process session.
@@ -283,9 +284,7 @@ func TestNightlyScriptRunsCupel(t *testing.T) {
 }
 
 func TestNightlyScriptResumesCupel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	for name, end := range map[string]func(pid int){
 		"interrupted": func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) },
@@ -309,9 +308,7 @@ func TestNightlyScriptResumesCupel(t *testing.T) {
 
 // A run that reaches its cap is not retried and never passes.
 func TestNightlyScriptCapsCupel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	k := newKit(t)
 	k.cupel("init")

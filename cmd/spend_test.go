@@ -46,9 +46,7 @@ func (l *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A live run that is repeatedly killed and resumed is billed at most its cap by all its processes
 // together, because requests in flight count with their worst case.
 func TestKilledRunsStayBelowTheirCap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	together(t, testkit.Long(6, 20), 6, func(t *testing.T, i int) {
 		bill := &biller{rng: rand.New(rand.NewPCG(8, uint64(i)))}
 		server := httptest.NewServer(bill)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/work"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/transcript"
@@ -23,10 +24,12 @@ import (
 func TestPagesInABrowser(t *testing.T) {
 	p := startBrowser(t)
 	d := newDesk(t)
-	for _, part := range []struct {
+	for i, part := range []struct {
 		name string
 		test func(*tab, desk)
 	}{
+		{"phone", testPhone},
+		{"hostile comparison", testHostileComparison},
 		{"filter", testFilter},
 		{"sort", testSort},
 		{"the state is in the address", testShared},
@@ -34,7 +37,6 @@ func TestPagesInABrowser(t *testing.T) {
 		{"open a transcript by keyboard", testOpenByKeyboard},
 		{"compare two episodes", testSideBySide},
 		{"dark and light", testColours},
-		{"phone", testPhone},
 		{"paper", testPaper},
 		{"keyboard reaches all", testKeyboard},
 		{"names and headings", testNames},
@@ -42,13 +44,17 @@ func TestPagesInABrowser(t *testing.T) {
 		{"the single page", testSinglePage},
 		{"twelve candidates", testTwelveCandidates},
 		{"comparison", testComparison},
-		{"hostile comparison", testHostileComparison},
 		{"hostile names and texts", func(p *tab, d desk) { testHostile(p, d, true) }},
 		{"hostile words", func(p *tab, d desk) { testHostile(p, d, false) }},
 		{"10,000 episodes of few tasks", testManyTrials},
 		{"10,000 episodes of many tasks", testManyTasks},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(p.fresh(t), d) })
+		t.Run(part.name, func(t *testing.T) {
+			if i >= 3 { // the first three are the sample
+				testkit.Slow(t)
+			}
+			part.test(p.fresh(t), d)
+		})
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestExamine applies one mutant that a golden episode kills and one that only a test
 // of its package does, and one that does not compile. Nothing is left behind.
 func TestExamine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the golden suites three times")
-	}
+	testkit.Slow(t)
 	t.Chdir(filepath.Join("..", ".."))
 	t.Setenv("TMPDIR", t.TempDir())
 	var log bytes.Buffer

@@ -59,8 +59,8 @@ func options(t testing.TB, name string) prove.Options {
 func TestBuiltinSuites(t *testing.T) {
 	for name := range builtin {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "desk" {
-				t.Skip("the race detector sees what one suite does")
+			if name != "desk" { // it is the sample
+				testkit.Slow(t)
 			}
 			r, err := prove.Suite(t.Context(), options(t, name))
 			require.NoError(t, err)

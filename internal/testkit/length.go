@@ -3,7 +3,10 @@
 // run. It is imported by tests only.
 package testkit
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // Long returns sample, or full where CUPEL_LONG is set to anything, as `make long` does.
 // The sample is what every `make test` can afford; the full number is what found the
@@ -18,3 +21,13 @@ func Long(sample, full int) int {
 // Evidence says whether CUPEL_EVIDENCE is set to anything: simulations then draw as
 // often as the tables of the docs say.
 func Evidence() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
+
+// Slow skips a test, or a part of one, that takes longer than `make test` can afford; CI runs
+// it with `make slow`, which sets CUPEL_SLOW and finds its callers by this name. Each has a
+// sample beside it that `make test` runs: fewer parts, or a smaller test of the same behaviour.
+func Slow(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CUPEL_SLOW") == "" && os.Getenv("CUPEL_LONG") == "" {
+		t.Skip("takes long: run by make slow")
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/internal/testkit/browser"
 )
 
@@ -62,7 +63,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b := browser.Start(t)
 	d := newDesk(t)
 	p := b.NewTab(d.url)
-	for _, part := range []struct {
+	for i, part := range []struct {
 		name string
 		test func(*browser.Tab, desk)
 	}{
@@ -77,7 +78,12 @@ func TestPagesInABrowser(t *testing.T) {
 		{"a foreign report", testForeign},
 		{"progress", testProgress}, // must be last, because it ends the run
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(p.Fresh(t), d) })
+		t.Run(part.name, func(t *testing.T) {
+			if i > 0 { // the first is the sample
+				testkit.Slow(t)
+			}
+			part.test(p.Fresh(t), d)
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 var newYork = time.FixedZone("America/New_York", -4*3600)
@@ -143,7 +144,9 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			k := AsWorld(how)
-			k.MCP = how == "mcp chatters"
+			if k.MCP = how == "mcp chatters"; k.MCP {
+				testkit.Slow(t) // 256 MiB; "floods" is the sample
+			}
 			k.Timeout = 2 * time.Minute // 256 MiB take long beside other tests
 			if how == "hangs" {
 				k.Timeout = time.Second
