@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -64,15 +65,18 @@ func readScorer(o yamlfile.Object) (s custom.Spec) {
 			p.Failf("must be at most 10m, and belongs to exec")
 		}
 	}
-	if p, ok := o.Get("at_least"); ok {
-		text, _, _ := p.Scalar()
-		least, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(least) || math.IsInf(least, 0) {
-			p.Failf("must be a number")
-		}
-		s.AtLeast = &least
-	}
+	yamlfile.Read(o, "at_least", &s.AtLeast, atLeast)
 	return s
+}
+
+// atLeast reads the least score that passes.
+func atLeast(p yamlfile.Place) *float64 {
+	text, _, _ := p.Scalar()
+	least, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(least) || math.IsInf(least, 0) {
+		p.Failf("must be a number")
+	}
+	return &least
 }
 
 func (customChecks) takeAway(e *Expect) bool { e.Scores = nil; return true }
@@ -88,19 +92,24 @@ func (customChecks) write(is, was Expect) *yaml.Node {
 			default:
 				yamlfile.Add(item, "check", yamlfile.Word(s.Check), "")
 			}
-			if s.With != nil {
-				yamlfile.Add(item, "with", yamlfile.JSONNode(s.With), "")
-			}
 			if s.Timeout > 0 {
 				yamlfile.Add(item, "timeout", yamlfile.Word(s.Timeout.String()), "")
 			}
-			if s.AtLeast != nil {
-				yamlfile.Add(item, "at_least", yamlfile.Plain(strconv.FormatFloat(*s.AtLeast, 'g', -1, 64)), "")
-			}
+			addScorer(item, s.With, s.AtLeast)
 			out.Content = append(out.Content, item)
 		}
 		return out
 	})
+}
+
+// addScorer writes what scorers and judges have in common.
+func addScorer(item *yaml.Node, with json.RawMessage, least *float64) {
+	if with != nil {
+		yamlfile.Add(item, "with", yamlfile.JSONNode(with), "")
+	}
+	if least != nil {
+		yamlfile.Add(item, "at_least", yamlfile.Plain(strconv.FormatFloat(*least, 'g', -1, 64)), "")
+	}
 }
 
 func (customChecks) parts(key string, e Expect) []Part {
@@ -114,15 +123,19 @@ func (customChecks) parts(key string, e Expect) []Part {
 // never passes.
 func (s *scorer) scores(e Expect) {
 	for _, spec := range e.Scores {
-		result, ok := s.o.Scores[spec.Name]
-		name := "score." + spec.Name
-		switch {
-		case !ok:
-			s.check(name, false, "want a result, got none")
-		case spec.AtLeast != nil && result.Score != nil:
-			s.check(name, spec.Passed(result), "want a score of at least %g, got %g: %s", *spec.AtLeast, *result.Score, quotedText(result.Reason))
-		default:
-			s.check(name, spec.Passed(result), "want pass, got fail: %s", quotedText(result.Reason))
-		}
+		s.scored("score."+spec.Name, spec.AtLeast, spec.Passed)
+	}
+}
+
+// scored is the check of a scorer or judge.
+func (s *scorer) scored(name string, least *float64, passed func(custom.Result) bool) {
+	result, ok := s.o.Scores[name]
+	switch {
+	case !ok:
+		s.check(name, false, "want a result, got none")
+	case least != nil && result.Score != nil:
+		s.check(name, passed(result), "want a score of at least %g, got %g: %s", *least, *result.Score, quotedText(result.Reason))
+	default:
+		s.check(name, passed(result), "want pass, got fail: %s", quotedText(result.Reason))
 	}
 }

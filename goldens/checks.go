@@ -82,6 +82,7 @@ var checks = []check{
 	demanded("workflow", "What a workflow of the final state does when it is run: see docs/flowsim.md.", func(e *Expect) *string { return &e.Workflow }),
 	demanded("effects", "What executions of the episode did outside of their workflows: see docs/flowsim.md.", func(e *Expect) *string { return &e.Effects }),
 	{key: "score", edit: kept, schema: schemaRef("score", "Checks of your own, by programs or Go functions."), value: customChecks{}, score: (*scorer).scores, rank: 7},
+	{key: "judge", edit: kept, schema: schemaRef("judge", "Judges of the suite, which judge the episode by their rubrics."), value: judgeChecks{}, score: (*scorer).judges, rank: 7},
 	{key: "signals", edit: kept, schema: schemaRef("signals", ""),
 		value: named{of: func(e *Expect) *map[string]string { return &e.Signals }, read: readSignals, node: conditionNode}, validate: validSignals, score: (*scorer).signals, rank: 6},
 	{key: "table_label", edit: kept, schema: `{"type": ["string", "null"], "description": "The answer must name a date that a call returned as start_date or end_date, and that date's number of this label in the state."}`,

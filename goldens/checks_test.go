@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	custom "github.com/cupel-eval/cupel/goldens/scorer"
@@ -74,6 +75,7 @@ func everything() Expect {
 			{Name: "tone", Exec: []string{"python3", "tone.py"}, With: json.RawMessage(`{"want":"formal"}`), Timeout: time.Minute, AtLeast: new(0.75)},
 			{Name: "polite", Check: "is_polite"},
 		},
+		Judges:  []helper.Check{{Name: "kind"}, {Name: "facts", With: json.RawMessage(`"30 days"`), AtLeast: new(0.5)}},
 		Signals: map[string]string{"stall": "false"}, TableLabel: "angry", Note: "n",
 	}
 }
@@ -121,7 +123,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	require.Equal(t, []string{
 		"status", "stop_reason", "answer_numbers", "answer_not_numbers", "answer_only_numbers", "answer_near", "answer_contains_any", "answer_contains_all",
 		"answer_not_contains", "answer_matches", "answer_not_matches", "answer_table", "max_clarifies", "max_steps", "max_tool_calls",
-		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall", "score.tone", "score.polite",
+		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall", "score.tone", "score.polite", "judge.kind", "judge.facts",
 	}, names)
 }
 

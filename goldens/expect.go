@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	custom "github.com/cupel-eval/cupel/goldens/scorer"
 )
@@ -49,6 +50,8 @@ type Expect struct {
 	Workflow, Effects string `json:",omitempty"`
 	// Scores are checks that users bring. Outcomes of a task that name equal ones share a result.
 	Scores []custom.Spec `json:",omitempty"`
+	// Judges are checks by models; each names a judge of the suite.
+	Judges []helper.Check `json:",omitempty"`
 	// Signals maps a signal's name to a condition: true or false for
 	// all_turns_valid_json, cycle_pattern, stall and thrash; N, ==N, >=N, <=N, >N or
 	// <N for the others, see signalOf.

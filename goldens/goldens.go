@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/orchestrator/limits"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	custom "github.com/cupel-eval/cupel/goldens/scorer"
@@ -40,6 +41,8 @@ type Suite struct {
 	Approvals map[string]Approval
 	// Worlds are the kinds of worlds that the suite was loaded with.
 	Worlds map[string]world.Kind
+	// Judges are the models that tasks name to judge episodes.
+	Judges []helper.Jury
 	// Candidates are the suite's default candidates.
 	Candidates []Candidate
 	Tasks      []Task
@@ -253,7 +256,7 @@ type Outcome struct {
 	StateBefore, StateAfter json.RawMessage
 	// Requests are what people were asked for, in order.
 	Requests []human.Requested
-	// Scores are the results of the checks that users bring, by their names.
+	// Scores are what scorers and judges found, by the names of their checks.
 	Scores map[string]custom.Result
 }
 

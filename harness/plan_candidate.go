@@ -155,7 +155,7 @@ func (c resolvedCandidate) episode(o Options, t goldens.Task, tools *tool.Set, t
 
 // cassette is the path of an episode's cassette; empty if the episode does not need one.
 func (c resolvedCandidate) cassette(o Options, t goldens.Task, trial int) string {
-	if c.Provider == episode.ScriptedCandidate && !drive.Outside(o.Suite, t, o.Tools) {
+	if c.Provider == episode.ScriptedCandidate && !drive.Outside(o.Suite, t, o.Tools) && len(t.Helpers()) == 0 {
 		return ""
 	}
 	return cassettes.Path(t.ID, c.Name, trial)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -66,6 +67,9 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 // cannot show a tool, or if a model without a price has a cap on its cost, which would end
 // every such episode after its first turn.
 func checkEpisode(o Options, p drive.Planned) error {
+	if err := checkHelpers(o, p.Task); err != nil {
+		return err
+	}
 	if _, err := agent.New(p.Candidate.Agent, p.Params, p.Strategies); err != nil {
 		return fmt.Errorf("candidate %s, task %s: %w", p.Candidate.Name, p.Task.ID, err)
 	}
@@ -92,6 +96,30 @@ func checkEpisode(o Options, p drive.Planned) error {
 		if _, ok := o.Prices.Lookup(p.Candidate.Provider, model, planDay(o)); !ok {
 			return fmt.Errorf("candidate %s: %s, but the price table has no price of model %s of provider %s; add one or remove the cap",
 				p.Candidate.Name, cap, model, p.Candidate.Provider)
+		}
+	}
+	return nil
+}
+
+// checkHelpers rejects a task whose helpers cannot be asked, or not within the run's caps.
+func checkHelpers(o Options, t goldens.Task) error {
+	for _, h := range t.Helpers() {
+		m := goldens.Candidate{Name: h.Model.Name}.Asking(h.Model)
+		who := fmt.Sprintf("task %s: %s %s", t.ID, h.Role, m.Name)
+		factory, ok := o.Providers[m.Provider]
+		if !ok {
+			return fmt.Errorf("%s: unknown provider %q; known: %s", who, m.Provider, strings.Join(drive.SortedKeys(o.Providers), ", "))
+		}
+		m.Mode = cmp.Or(m.Mode, modePrompt)
+		if err := (resolvedCandidate{Candidate: m, factory: factory}).checkMode(); err != nil {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+		money, tokens := capsOn(o, m.Provider)
+		if name := lengthens(m.Body); tokens && name != "" {
+			return fmt.Errorf("%s: its body sets %s, so the worst case under a spending cap is unknown; use max_tokens", who, name)
+		}
+		if _, priced := o.Prices.Lookup(m.Provider, m.Model, planDay(o)); money != "" && !priced {
+			return fmt.Errorf("%s: %s, but the price table has no price of model %s of provider %s; add one or remove the cap", who, money, m.Model, m.Provider)
 		}
 	}
 	return nil

@@ -284,7 +284,7 @@ func (r *runner) env() *drive.Env {
 		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
 		Tools: r.Tools, Checks: r.Checks, Scoring: r.Scoring, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
-		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, Factories: r.Providers, External: r.hosts.Run,
+		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, HelperKey: r.Key, Factories: r.Providers, External: r.hosts.Run,
 	}
 	if r.Mode != recorder.Replay {
 		v.Human = r.Human

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -36,8 +37,25 @@ func registerTask(r *runner, t goldens.Task) error {
 			return err
 		}
 		r.secrets.Add(found...)
+		for _, h := range t.Helpers() {
+			if err := registerHelper(r, h); err != nil {
+				return fmt.Errorf("task %s: %s %s: %w", t.ID, h.Role, h.Model.Name, err)
+			}
+		}
 	}
 	return refuseSecret(r, "the id of a task", t.ID)
+}
+
+// registerHelper registers the credentials of a helper's model.
+func registerHelper(r *runner, h helper.Helper) (err error) {
+	c := goldens.Candidate{Name: h.Model.Name}.Asking(h.Model)
+	key := ""
+	if r.Key != nil {
+		if key, err = r.Key(c); err != nil {
+			return err
+		}
+	}
+	return registerCandidate(r, c, key)
 }
 
 func registerCandidate(r *runner, c goldens.Candidate, key string) error {

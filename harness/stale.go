@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -225,6 +226,10 @@ func (o Options) header(p drive.Planned) cassette.Header {
 		parts = append(parts, part)
 	}
 	h.Digests["candidate"] = drive.DigestOf(parts...)
+	for _, asked := range p.Task.Helpers() {
+		role := string(asked.Role)
+		h.Digests[role] = drive.DigestOf(h.Digests[role], o.Adapters[asked.Model.Provider], asked.Prompt)
+	}
 	if p.Before != "" {
 		h.Digests["session"] = p.Before
 	}
@@ -278,6 +283,7 @@ func changes(was, is cassette.Header) []string {
 	for _, d := range []struct{ name, hint string }{
 		{"prompt", ""}, {"tools", ""}, {"contract", ""}, {"policy", " (sampling settings or budgets)"},
 		{"task", " (request, world, or its script)"}, {"candidate", " (address, rescue, or what is added to requests)"},
+		{string(helper.Judge), " (rubric, model or prompt of a judge)"}, {string(helper.User), " (model or prompt of the simulated user)"},
 		{"session", strings.TrimPrefix(sessionChanged, "session changed")},
 	} {
 		then := was.Digests[d.name]

@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"github.com/cupel-eval/cupel/recorder/cassette"
-	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 // sameRequest is the recordings of one canonical request, in recorded order.
@@ -44,7 +43,7 @@ func (d *recordingIndex) find(req cassette.Request) *sameRequest {
 	if rs := d.byBytes[req]; rs != nil {
 		return rs
 	}
-	return d.byDigest[canonical.Digest(req.Method, req.URL, req.Body)]
+	return d.byDigest[req.Digest()]
 }
 
 // next uses the next recording; -1 if all are used.

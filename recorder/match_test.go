@@ -124,3 +124,32 @@ func TestConcurrentRecording(t *testing.T) {
 		require.Equal(t, []string{"a", path}, got)
 	}
 }
+
+// Equal requests of two roles are different ones: each gets the recording of its own role.
+func TestRoles(t *testing.T) {
+	n := 0
+	r := newRecording(t, answer(func(*http.Request) (*http.Response, error) { n++; return says(fmt.Sprint(n))(nil) }))
+	in := func(role string) *http.Request {
+		req := post(t, "https://api.test/", "{}")
+		return req.WithContext(InRole(req.Context(), role))
+	}
+	ask(t, r, in(""))
+	ask(t, r, in("judge"))
+	ask(t, r, in("user"))
+	back := saved(t, r)
+	for role, want := range map[string]string{"user": "3", "judge": "2", "": "1"} {
+		_, got := ask(t, back, in(role))
+		require.Equal(t, []string{want}, got, role)
+	}
+	_, err := back.RoundTrip(in("critic"))
+	require.ErrorContains(t, err, `role: "" → "critic"`)
+
+	back = saved(t, r)
+	require.Equal(t, 3, back.Leftover())
+	back.Skip("other.test", "")
+	require.Equal(t, 3, back.Leftover())
+	back.Skip("other.test", "judge")
+	require.Equal(t, 2, back.Leftover())
+	_, err = back.RoundTrip(in("judge"))
+	require.ErrorContains(t, err, "already used")
+}

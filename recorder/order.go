@@ -5,8 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-
-	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 type placeKey struct{}
@@ -31,7 +29,8 @@ func placeOf(ctx context.Context) int {
 // begin starts the recording of a request; the caller must have locked.
 func (r *Recorder) begin(req *http.Request) *recording {
 	t := &recording{index: len(r.recordings), place: placeOf(req.Context())}
-	t.it.Request.Method, t.it.Request.URL = method(req), canonical.URL(req.URL)
+	asked := requested(req, "")
+	t.it.Role, t.it.Request.Method, t.it.Request.URL = asked.Role, asked.Method, asked.URL
 	if r.begun == nil {
 		r.begun = map[int]int{}
 	}

@@ -46,7 +46,7 @@ func (r *Recorder) record(req *http.Request) (*http.Response, error) {
 	body, failed := requestBody(req)
 	digest := ""
 	if failed == nil {
-		digest = canonical.Digest(method(req), canonical.URL(req.URL), body)
+		digest = requested(req, body).Digest()
 	}
 	only := onlyJournaled(req.Context())
 	r.mu.Lock()
@@ -85,7 +85,7 @@ func (r *Recorder) live(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest := canonical.Digest(method(req), canonical.URL(req.URL), body)
+	digest := requested(req, body).Digest()
 	return r.send(req, body, &recordingBody{r: r, exchange: Exchange{Index: -1, Digest: digest}})
 }
 

@@ -121,16 +121,26 @@ func (r *Recorder) Leftover() int {
 	return r.index.left
 }
 
-// Skip counts the unused recordings of requests to a host as used.
-func (r *Recorder) Skip(host string) {
+// Source returns the recorder whose recording r replays, see Again; r itself if there is none.
+func (r *Recorder) Source() *Recorder {
+	if r.origin != nil {
+		return r.origin
+	}
+	return r
+}
+
+// Skip counts the unused recordings of requests to a host, and those of a role
+// unless that is empty, as used.
+func (r *Recorder) Skip(host, role string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.index == nil {
 		return
 	}
 	for _, same := range r.index.byDigest {
-		at, err := url.Parse(r.index.data.Interactions[same.indexes[0]].Request.URL)
-		if err == nil && at.Host == host {
+		it := &r.index.data.Interactions[same.indexes[0]]
+		at, err := url.Parse(it.Request.URL)
+		if err == nil && at.Host == host || role != "" && it.Role == role {
 			r.index.left -= len(same.indexes) - same.next
 			same.next = len(same.indexes)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/recorder/cassette"
-	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 // replay answers from the cassette, without delay unless Options.Speed is set.
@@ -20,7 +19,7 @@ func (r *Recorder) replay(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	raw := cassette.Request{Method: method(req), URL: canonical.URL(req.URL), Body: body}
+	raw := requested(req, body)
 	rs := r.index.find(raw)
 	if digest, ok := req.Context().Value(digestKey{}).(string); ok {
 		rs = r.index.byDigest[digest]

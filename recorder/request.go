@@ -1,12 +1,14 @@
 package recorder
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
 // requestBody reads a request's body of at most cassette.MaxBytes, and closes it, as a
@@ -44,6 +46,21 @@ func withBody(req *http.Request, body string) *http.Request {
 	}
 	out.Body = io.NopCloser(strings.NewReader(body))
 	return out
+}
+
+type roleKey struct{}
+
+// InRole returns a context whose requests are made in a role other than the candidate's, such
+// as judge. A recording keeps the role, and a replay answers a request only with a recording
+// of its own role. An empty role is the candidate's.
+func InRole(ctx context.Context, role string) context.Context {
+	return context.WithValue(ctx, roleKey{}, role)
+}
+
+// requested is a request as it is matched.
+func requested(req *http.Request, body string) cassette.Request {
+	role, _ := req.Context().Value(roleKey{}).(string)
+	return cassette.Request{Role: role, Method: method(req), URL: canonical.URL(req.URL), Body: body}
 }
 
 func method(req *http.Request) string {

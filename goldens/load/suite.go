@@ -20,7 +20,7 @@ import (
 
 // The fields of the objects of a suite, in the order people write them.
 var (
-	suiteFields    = []string{"name", "title", "description", "candidates", "matrix", "tools", "defaults", "worlds", "tasks"}
+	suiteFields    = []string{"name", "title", "description", "candidates", "matrix", "judges", "tools", "defaults", "worlds", "tasks"}
 	toolFields     = []string{"name", "description", "schema", "repeatable", "uncacheable", "hint", "run", "result", "write", "approve", "http", "let", "rules", "mcp"}
 	defaultsFields = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields   = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
@@ -56,6 +56,9 @@ func (l *loader) suite() *goldens.Suite {
 	})
 	for i := range s.Candidates {
 		s.Candidates[i].Beside(l.label)
+	}
+	if p, ok := o.Get("judges"); ok {
+		s.Judges = l.readJudges(p)
 	}
 	l.tools = newOffer()
 	l.readLock()
@@ -303,6 +306,7 @@ func (l *loader) readTaskFile(s *goldens.Suite, name string) {
 // differ only in case would share a folder on some machines.
 func (l *loader) addTask(s *goldens.Suite, item yamlfile.Place, tags []string) {
 	t, places := l.task(item, tags)
+	l.findJudges(s, &t, places.expect)
 	t.File, t.Line = item.Src.File, item.Node.Line
 	if t.ID != "" {
 		here := fmt.Sprintf("%s:%d", item.Src.File, item.Node.Line)

@@ -33,8 +33,10 @@ const DefaultTimeout = 30 * time.Second
 const (
 	maxOutput = 64 << 10 // bytes of standard output
 	maxStderr = 2 << 10  // bytes of the end of standard error that a message has
-	maxReason = 400      // bytes that are kept, before an ellipsis
 )
+
+// MaxReason bounds the reason of a result, in bytes before an ellipsis.
+const MaxReason = 400
 
 // Spec is one check of a task.
 type Spec struct {
@@ -112,7 +114,7 @@ func (s Spec) valid(r *Result) error {
 	case r.Score != nil && (math.IsNaN(*r.Score) || math.IsInf(*r.Score, 0)):
 		return fmt.Errorf("score %s: the score must be a finite number", s.Name)
 	}
-	r.Reason = clip.Bytes(r.Reason, maxReason)
+	r.Reason = clip.Bytes(r.Reason, MaxReason)
 	return nil
 }
 

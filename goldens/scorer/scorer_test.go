@@ -57,7 +57,7 @@ func TestAsk(t *testing.T) {
 		{name: "enough", says: `{"score": 0.7}`, spec: Spec{AtLeast: new(0.7)}, want: `{"score": 0.7}`, passed: true},
 		{name: "too little", says: `{"score": 0.69, "pass": true}`, spec: Spec{AtLeast: new(0.7)}, want: `{"pass": true, "score": 0.69}`},
 		{name: "enough but no pass", says: `{"score": 1, "pass": false}`, spec: Spec{AtLeast: new(0.7)}, want: `{"pass": false, "score": 1}`},
-		{name: "long reason", says: `{"pass": true, "reason": "` + strings.Repeat("x", 1000) + `"}`, want: `{"pass": true, "reason": "` + strings.Repeat("x", maxReason) + `…"}`, passed: true},
+		{name: "long reason", says: `{"pass": true, "reason": "` + strings.Repeat("x", 1000) + `"}`, want: `{"pass": true, "reason": "` + strings.Repeat("x", MaxReason) + `…"}`, passed: true},
 		{name: "no score", says: `{"pass": true}`, spec: Spec{AtLeast: new(0.7)}, err: "score tone: the result has no score, which at_least needs"},
 		{name: "no pass", says: `{"score": 1}`, err: "score tone: the result has no pass"},
 		{name: "not JSON", says: `passed!`, err: `and nothing else, but wrote "passed!"`},
@@ -119,7 +119,7 @@ func FuzzRead(f *testing.F) {
 			r, err := s.read(out)
 			if err == nil {
 				require.True(t, r.Pass != nil || r.Score != nil)
-				require.LessOrEqual(t, len(r.Reason), maxReason+len("…"))
+				require.LessOrEqual(t, len(r.Reason), MaxReason+len("…"))
 			}
 		}
 	})

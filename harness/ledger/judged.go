@@ -116,6 +116,13 @@ func (e *Episode) AddTo(o *manifest.Outcomes) {
 	}
 }
 
+// SetScores takes over what scorers and judges found in another execution of the episode, and
+// what the judges used for that.
+func (e *Episode) SetScores(of Episode) {
+	e.Scores, e.JudgeCalls = of.Scores, of.JudgeCalls
+	e.JudgeTokensIn, e.JudgeTokensOut, e.JudgeCostNanoUSD = of.JudgeTokensIn, of.JudgeTokensOut, of.JudgeCostNanoUSD
+}
+
 // Lost reports whether an episode with this reason of Excluded failed outside the model. A
 // verdict tolerates a share of such episodes, but not those that a cap or a user stopped.
 func Lost(excluded string) bool { return excluded == LostToInfra || excluded == LostToHarness }

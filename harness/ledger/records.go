@@ -22,6 +22,8 @@ func recordsOf(field any) records {
 	switch p := field.(type) {
 	case *[]Check:
 		return recordList[Check, *Check]{p}
+	case *[]Score:
+		return recordList[Score, *Score]{p}
 	case *[]work.Request:
 		return recordList[work.Request, *work.Request]{p}
 	case *[]work.Task:
@@ -32,6 +34,11 @@ func recordsOf(field any) records {
 
 // Members appends a pointer to every member in schema order.
 func (c *Check) Members(dst []any) []any { return append(dst, &c.Name, &c.Passed, &c.Detail) }
+
+// Members is like that of Check.
+func (s *Score) Members(dst []any) []any {
+	return append(dst, &s.Name, &s.Score, &s.Pass, &s.Digest, &s.Reason)
+}
 
 // recordList is a list of records, whose members are of the types of record.fields and no lists.
 type recordList[E any, P interface {

@@ -157,6 +157,21 @@ type Check struct {
 	Detail string `parquet:"detail"`
 }
 
+// Score is what a scorer or judge found of an episode.
+type Score struct {
+	// Name is that of its check, such as judge.tone.
+	Name string `parquet:"name"`
+	// Score is null if the scorer gave none.
+	Score *float64 `parquet:"score,optional"`
+	// Pass reports whether the check passed.
+	Pass bool `parquet:"pass"`
+	// Digest is the SHA-256 hex of the program, or of the judge's rubric, model and prompt; empty
+	// for a Go function.
+	Digest string `parquet:"digest"`
+	// Reason is for people: untrusted text of at most 400 bytes.
+	Reason string `parquet:"reason"`
+}
+
 // Episode is one candidate × task × trial, from request to final status.
 type Episode struct {
 	Key
@@ -208,6 +223,20 @@ type Episode struct {
 	// Tasks are those of the agent's plans, and what it handed to sub-agents outside of plans, in
 	// the order in which they were planned or handed over.
 	Tasks []work.Task `parquet:"tasks,list"`
+	// Scores are what scorers and judges found, in the order of the task's checks; empty in an
+	// episode without a result.
+	Scores []Score `parquet:"scores,list"`
+	// Judges and simulated users ask models, too. Their calls are no turns; their tokens, of all
+	// input and all output classes, and cost are not in Tokens and CostNanoUSD. Null means
+	// unknown; an episode without such calls has 0.
+	JudgeCalls       int32  `parquet:"judge_calls"`
+	JudgeTokensIn    *int64 `parquet:"judge_tokens_in,optional"`
+	JudgeTokensOut   *int64 `parquet:"judge_tokens_out,optional"`
+	JudgeCostNanoUSD *int64 `parquet:"judge_cost_nanousd,optional"`
+	UserCalls        int32  `parquet:"user_calls"`
+	UserTokensIn     *int64 `parquet:"user_tokens_in,optional"`
+	UserTokensOut    *int64 `parquet:"user_tokens_out,optional"`
+	UserCostNanoUSD  *int64 `parquet:"user_cost_nanousd,optional"`
 }
 
 // Rows are the three tables of a run, each sorted by task, candidate and trial, then by turn or

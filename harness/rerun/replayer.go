@@ -121,6 +121,8 @@ func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	e := &rows.Episode
 	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil
 	e.Solved, e.Checks, e.Harm, e.HarmReason = false, nil, nil, ""
+	e.SetScores(ledger.Episode{})
+	e.UserCostNanoUSD = nil
 	rows.Turns = slices.Clone(rows.Turns)
 	for i := range rows.Turns {
 		rows.Turns[i].CostNanoUSD, rows.Turns[i].PriceDigest = nil, ""

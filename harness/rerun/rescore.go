@@ -108,6 +108,7 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 	took := &rows.Episode
 	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
 	took.Harm, took.HarmReason = now.Harm, now.HarmReason
+	took.SetScores(now)
 	if d, same := rows.Diff(again); !same {
 		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
 	}

@@ -50,6 +50,9 @@ type Interaction struct {
 	// after its body; empty if it did not fail.
 	Failure  string
 	TimedOut bool
+	// Role says who made the request if it was not the candidate, such as judge or user; see
+	// recorder.InRole. It is part of what is matched.
+	Role string
 }
 
 // Data is the content of a cassette.
@@ -122,7 +125,7 @@ func (it *Interaction) adopt() {
 	it.Request.Headers = canonical.KeptHeaders(it.Request.Headers)
 	it.Response.Headers = canonical.KeptHeaders(it.Response.Headers)
 	it.Response.Duration = it.Response.Duration.Truncate(time.Microsecond)
-	it.Digest = canonical.Digest(it.Request.Method, it.Request.URL, it.Request.Body)
+	it.Digest = it.Raw().Digest()
 	it.FirstByte, it.Reads = 0, nil
 	if n := len(it.Response.Body); n > 0 {
 		it.FirstByte = it.Response.Duration
@@ -130,10 +133,15 @@ func (it *Interaction) adopt() {
 	}
 }
 
-// Request is a request with its canonical URL and an unparsed body.
-type Request struct{ Method, URL, Body string }
+// Request is a request with its canonical URL and an unparsed body, and who made it.
+type Request struct{ Method, URL, Body, Role string }
+
+// Digest returns the SHA-256 hex of the canonical request: what is matched.
+func (r Request) Digest() string {
+	return canonical.RoleDigest(r.Role, canonical.Digest(r.Method, r.URL, r.Body))
+}
 
 // Raw returns the request, which shares its body.
 func (it *Interaction) Raw() Request {
-	return Request{it.Request.Method, it.Request.URL, it.Request.Body}
+	return Request{it.Request.Method, it.Request.URL, it.Request.Body, it.Role}
 }

@@ -57,6 +57,7 @@ type yamlExtra struct {
 	ClosedEarly bool       `yaml:"closed_early"`
 	Failed      string     `yaml:"failed"`
 	TimedOut    bool       `yaml:"timed_out"`
+	Role        string     `yaml:"role"`
 }
 
 // readYAML reads any cassette, as go-vcr would: several times slower than
@@ -93,7 +94,7 @@ func readYAML(content []byte, sealed bool) (*Data, error) {
 }
 
 func (it *Interaction) extend(y *yamlExtra) {
-	it.Digest, it.ClosedEarly, it.Failure, it.TimedOut = y.Digest, y.ClosedEarly, y.Failed, y.TimedOut
+	it.Digest, it.ClosedEarly, it.Failure, it.TimedOut, it.Role = y.Digest, y.ClosedEarly, y.Failed, y.TimedOut, y.Role
 	it.Response.Headers = canonical.KeptHeaders(it.Response.Headers)
 	it.FirstByte = time.Duration(y.FirstByte) * time.Microsecond
 	for _, f := range y.Frames {

@@ -29,6 +29,9 @@ const (
 // JSON body appear under their own names.
 func diffRequests(old, now Request) []string {
 	d := &differ{}
+	if old.Role != now.Role {
+		d.text("role", old.Role, now.Role)
+	}
 	if old.Method != now.Method {
 		d.text("method", old.Method, now.Method)
 	}
@@ -292,7 +295,7 @@ func field(at, name string) string {
 	switch {
 	case credentialIn(name) != "":
 		return "[a name withheld]"
-	case !plainName, at == "" && slices.Contains([]string{"method", "url", "status", "failed", "body"}, name):
+	case !plainName, at == "" && slices.Contains([]string{"role", "method", "url", "status", "failed", "body"}, name):
 		return "[" + excerpt(name, 0) + "]"
 	case at == "":
 		return name

@@ -92,7 +92,7 @@ func TestDiffNamesEveryChangedField(t *testing.T) {
 	requests := map[string]Request{
 		"chat":      shipped(t, "strong/G01/1.yaml"),
 		"anthropic": shipped(t, "strong-anthropic/G16/1.yaml"),
-		"tools":     {"POST", "https://api.test/", withTools},
+		"tools":     {Method: "POST", URL: "https://api.test/", Body: withTools},
 	}
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
@@ -149,18 +149,18 @@ func TestDiffTexts(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, diffRequests(Request{"POST", "u", c.old}, Request{"POST", "u", c.now}))
+			require.Equal(t, c.want, diffRequests(Request{Method: "POST", URL: "u", Body: c.old}, Request{Method: "POST", URL: "u", Body: c.now}))
 		})
 	}
 	require.Equal(t, []string{`method: "GET" → "PUT"`, `url: "https://a/x" → "https://a/y"`},
-		diffRequests(Request{"GET", "https://a/x", ""}, Request{"PUT", "https://a/y", ""}))
+		diffRequests(Request{Method: "GET", URL: "https://a/x", Body: ""}, Request{Method: "PUT", URL: "https://a/y", Body: ""}))
 }
 
 func TestDiffsOfLongPathsAreBounded(t *testing.T) {
 	deep := func(leaf string) string {
 		return strings.Repeat(`{"`+strings.Repeat("é", 40)+`":`, 500) + leaf + strings.Repeat("}", 500)
 	}
-	lines := diffRequests(Request{"POST", "u", deep("1")}, Request{"POST", "u", deep("2")})
+	lines := diffRequests(Request{Method: "POST", URL: "u", Body: deep("1")}, Request{Method: "POST", URL: "u", Body: deep("2")})
 	require.Len(t, lines, 1)
 	require.Less(t, len(lines[0]), placeSize+20)
 	require.NotContains(t, lines[0], `\x`)
@@ -174,7 +174,7 @@ func TestDiffsOfLongPathsAreBounded(t *testing.T) {
 		require.NoError(t, err)
 		nested, other = string(a), string(b)
 	}
-	lines = diffRequests(Request{"POST", "u", `{"a":` + nested + `}`}, Request{"POST", "u", `{"a":` + other + `}`})
+	lines = diffRequests(Request{Method: "POST", URL: "u", Body: `{"a":` + nested + `}`}, Request{Method: "POST", URL: "u", Body: `{"a":` + other + `}`})
 	require.Len(t, lines, 1)
 	require.Equal(t, maxNesting, strings.Count(lines[0], "(JSON)"))
 	require.Less(t, len(lines[0]), 400)
@@ -190,7 +190,7 @@ func TestDiffsOfLongPathsAreBounded(t *testing.T) {
 	const canary = "sk-proj-Zx81bGq0aWv7Rt5Yu3Io2Pk9Lm4Nb6Vc"
 	for _, body := range []string{`{"` + canary + `":1}`, `{"a":{"b":["` + canary + `"]}}`, `{"l":["` + canary + `"]}`, `{"a":"{\"k\":\"` + canary + `\"}"}`} {
 		for _, pair := range [][2]string{{`{}`, body}, {body, `{}`}, {`{"a":"{\"k\":1}","l":[]}`, body}} {
-			text := strings.Join(diffRequests(Request{"POST", "u", pair[0]}, Request{"POST", "u", pair[1]}), "\n")
+			text := strings.Join(diffRequests(Request{Method: "POST", URL: "u", Body: pair[0]}, Request{Method: "POST", URL: "u", Body: pair[1]}), "\n")
 			require.Contains(t, text, "withheld")
 			require.NotContains(t, text, canary[8:16])
 		}
@@ -226,7 +226,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add(`"\ud800"`, "\"\xff\"")
 	f.Add(`{"a":"[1,2]"}`, `{"a":"[1, 2]"}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		lines := diffRequests(Request{"POST", "u", a}, Request{"POST", "u", b})
+		lines := diffRequests(Request{Method: "POST", URL: "u", Body: a}, Request{Method: "POST", URL: "u", Body: b})
 		require.Equal(t, canonical.Digest("POST", "u", a) == canonical.Digest("POST", "u", b), len(lines) == 0)
 		require.LessOrEqual(t, len(lines), maxDiffLines+1)
 		for _, l := range lines {
@@ -242,7 +242,7 @@ func TestDiffIsBoundedAndKeepsSecrets(t *testing.T) {
 		fmt.Fprintf(&old, `"f%03d":"%s",`, i, strings.Repeat("é", 1000))
 		fmt.Fprintf(&now, `"f%03d":"%s",`, i, strings.Repeat("é", 500)+"x"+strings.Repeat("é", 500))
 	}
-	lines := diffRequests(Request{"POST", "u", "{" + old.String() + `"z":1}`}, Request{"POST", "u", "{" + now.String() + `"z":1}`})
+	lines := diffRequests(Request{Method: "POST", URL: "u", Body: "{" + old.String() + `"z":1}`}, Request{Method: "POST", URL: "u", Body: "{" + now.String() + `"z":1}`})
 	require.Len(t, lines, maxDiffLines+1)
 	require.Equal(t, "… and 88 more", lines[maxDiffLines])
 	for _, l := range lines {
@@ -255,7 +255,7 @@ func TestDiffIsBoundedAndKeepsSecrets(t *testing.T) {
 		{`{"a":"x"}`, `{"a":"` + canary + `"}`}, {`{}`, `{"a":"` + canary + `"}`}, {`{"a":"` + canary + `"}`, `{}`},
 		{`{"a":1}`, `{"a":"` + canary + `"}`}, {`x`, "line\n" + canary}, {`{"a":"l\nm"}`, `{"a":"l\n` + canary + `"}`},
 	} {
-		for _, l := range diffRequests(Request{"POST", "u", pair[0]}, Request{"POST", "u", pair[1]}) {
+		for _, l := range diffRequests(Request{Method: "POST", URL: "u", Body: pair[0]}, Request{Method: "POST", URL: "u", Body: pair[1]}) {
 			require.Contains(t, l, "withheld")
 			require.NotContains(t, l, canary[8:16])
 		}
@@ -263,6 +263,6 @@ func TestDiffIsBoundedAndKeepsSecrets(t *testing.T) {
 }
 
 func TestEveryDigestChangeHasADiff(t *testing.T) {
-	lines := diffRequests(Request{"POST", "u", `{"a":1,"a":2}`}, Request{"POST", "u", `{"a":2}`})
+	lines := diffRequests(Request{Method: "POST", URL: "u", Body: `{"a":1,"a":2}`}, Request{Method: "POST", URL: "u", Body: `{"a":2}`})
 	require.Equal(t, []string{`body: "{\"a\":1,\"a\":2}" → "{\"a\":2}"`}, lines)
 }

@@ -103,6 +103,9 @@ func (w *writer) interaction(it *Interaction) {
 	if it.TimedOut {
 		w.put("    timed_out: true\n")
 	}
+	if it.Role != "" {
+		w.put("    role: ", quoted(it.Role), "\n")
+	}
 }
 
 func (w *writer) headers(h http.Header) {

@@ -13,7 +13,6 @@ import (
 	govcr "github.com/dnaeon/go-vcr/v2/cassette"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
@@ -34,7 +33,10 @@ func sample() *Data {
 				Headers: map[string][]string{"X-Request-Id": {"req \x80"}},
 			},
 		}
-		it.Digest = canonical.Digest(it.Request.Method, it.Request.URL, it.Request.Body)
+		if i == 1 {
+			it.Role = "judge"
+		}
+		it.Digest = it.Raw().Digest()
 		it.FirstByte = time.Duration(i) * time.Millisecond
 		it.Reads = []BodyRead{{5, 1000}, {len(body) - 5, 0}}
 		it.ClosedEarly = i == 1

@@ -46,12 +46,14 @@ type Recorded struct {
 	Body   string
 	// Failure is the transport's error; empty if it did not fail.
 	Failure string
+	// Role says who made the request; empty if it was the candidate.
+	Role string
 }
 
 // Recorded returns the i-th exchange, from 0. Its header must not be changed.
 func (c *Contents) Recorded(i int) Recorded {
 	it := &c.data.Interactions[i]
-	return Recorded{it.Request.Method, it.Request.URL, it.Request.Body, it.Response.Code, it.Response.Headers, it.Response.Body, it.Failure}
+	return Recorded{it.Request.Method, it.Request.URL, it.Request.Body, it.Response.Code, it.Response.Headers, it.Response.Body, it.Failure, it.Role}
 }
 
 // Difference is a differing part of two cassettes.

@@ -118,6 +118,10 @@ func (l *layout) interaction(it *Interaction) {
 		l.want("\n")
 	}
 	it.TimedOut = l.has("    timed_out: true\n")
+	if l.has("    role: ") {
+		it.Role = l.quoted()
+		l.want("\n")
+	}
 }
 
 // number reads a decimal as encode writes it.

@@ -63,7 +63,7 @@ func Scan(f File, t *Data) error {
 func findIn(s *secrets.Finder, it *Interaction) (field, kind string) {
 	for _, f := range []struct{ name, text string }{
 		{"request.url", it.Request.URL}, {"request.method", it.Request.Method},
-		{"response.status", it.Response.Status}, {"failed", it.Failure},
+		{"response.status", it.Response.Status}, {"failed", it.Failure}, {"role", it.Role},
 	} {
 		if kind := s.Find(f.text); kind != "" {
 			return f.name, kind

@@ -22,6 +22,9 @@ func similarity(a, b Request) float64 {
 	if a.Method == b.Method {
 		s++
 	}
+	if a.Role == b.Role {
+		s++
+	}
 	return s
 }
 

@@ -44,6 +44,7 @@ type driver struct {
 	headers  map[string]http.Header // of HTTP tools, with credentials; nil in replay
 	servers  map[string]*session.Session
 	endTurn  func() // of using the servers; nil in replay
+	helpers  *Env   // asks the models of helpers: the run's own
 	rows     rowBuilder
 	issued   int // the id of the last command
 	calls    pendingCalls
@@ -83,7 +84,7 @@ func begin(ctx context.Context, e *driver) {
 
 // newDriver returns the driver of an episode that is not open.
 func (v *Env) newDriver(p Planned, trace func(episode.Trace)) *driver {
-	e := &driver{Env: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace}
+	e := &driver{Env: v, helpers: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace}
 	e.id = e.ids.next(e.clock)
 	e.rows = newRowBuilder(p, e.id, v)
 	return e
@@ -348,7 +349,7 @@ func (e *driver) close(ctx context.Context) ledger.EpisodeRows {
 	if e.finish.Err == nil && e.finish.Status != agent.Interrupted {
 		var err error
 		if scores, err = score(ctx, e); err != nil {
-			e.fail(err)
+			failHelper(ctx, e, e.issued+1, err)
 		}
 	}
 	f := *e.finish
@@ -357,7 +358,7 @@ func (e *driver) close(ctx context.Context) ledger.EpisodeRows {
 		if f.Err == nil && f.Status != agent.Interrupted {
 			f.Err = e.seal()
 		} else if e.failedBy > 0 && !errors.Is(f.Err, admission.ErrCapped) {
-			e.recorder.Retract(e.failedBy) // a resumed run sends it again
+			e.recorder.Source().Retract(e.failedBy) // a resumed run sends it again
 		}
 		digest = e.recorder.Digest()
 	}

@@ -61,7 +61,10 @@ type Env struct {
 	PriceDigest  string
 	ConfigDigest string
 
-	// External runs the episodes of external agents. They use Factories: all wires by provider.
+	// HelperKey returns the credential of a helper's model; nil means none. Never called in replay.
+	HelperKey func(goldens.Candidate) (string, error)
+
+	// External runs the episodes of external agents. They and helpers use Factories: all wires by provider.
 	External  func(context.Context, *Env, Planned, func(episode.Trace)) ledger.EpisodeRows
 	Factories map[string]providers.Factory
 
@@ -87,12 +90,7 @@ func (v *Env) NewRecorder(p Planned) (*recorder.Recorder, error) {
 		o.Header = v.Header(p)
 		o.Header.Recorded = v.Today.Format(time.DateOnly)
 	}
-	base := toolTransport{models: http.DefaultTransport, secrets: v.Secrets}
-	if v.Base != nil {
-		base.models = v.Base(p.Candidate.Provider)
-	}
-	base.models = observed{base.models}
-	o.Base, o.Secrets = base, v.Secrets
+	o.Base, o.Secrets = toolTransport{v.base(p.Candidate.Provider), v.Secrets}, v.Secrets
 	return recorder.New(o)
 }
 

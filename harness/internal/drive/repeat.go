@@ -47,6 +47,7 @@ func (v *Env) Repeat(ctx context.Context, p Planned, r Repeated, trace func(epis
 	w := *v
 	w.Mode, w.Control, w.Answers = recorder.Replay, nil, NewAnswerBook()
 	e := w.newDriver(p, trace)
+	e.helpers = v
 	e.rows.key.Replayed = v.Mode == recorder.Replay
 	if r.Replay != nil && r.Machine != nil {
 		e.machine, e.recorder, e.rows.priceDay = r.Machine, r.Replay, v.PriceDay(r.Replay)

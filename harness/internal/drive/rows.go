@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -51,6 +52,8 @@ type rowBuilder struct {
 	cycles    int
 	requests  []work.Request
 	tasks     []worklog.Task // the latest that the machine reported
+	helpers   map[helper.Role]*helperUse
+	scores    []ledger.Score
 }
 
 func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
@@ -243,6 +246,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		ep.ExpectedStatus = b.Task.Expect[0].Status
 	}
 	b.sum(&ep, f.Err == nil)
+	b.helperColumns(&ep)
 	if f.Err != nil {
 		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
 		ep.Status = statusOf(f.Err, ep.ErrorKind)
@@ -252,6 +256,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 			harm := b.Task.Harm(o)
 			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
 		}
+		ep.Scores = b.scores
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {

@@ -2,15 +2,21 @@ package drive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/helper"
+	"github.com/cupel-eval/cupel/goldens/rubric"
 	"github.com/cupel-eval/cupel/goldens/scorer"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -24,30 +30,73 @@ const (
 	ScoreNothing  Scoring = "no"  // not at all: the checks fail, and nothing reads them
 )
 
-// score has the scorers of the task's outcomes judge the episode. An error is a failure of the
+// score has the scorers and judges of the task's outcomes judge the episode. An error is a failure of the
 // harness: it says nothing about the model.
 func score(ctx context.Context, e *driver) (map[string]scorer.Result, error) {
 	results := map[string]scorer.Result{}
 	var doc *scorer.Episode
+	add := func(name, digest string, passed func(scorer.Result) bool, find func() (scorer.Result, error)) error {
+		if _, done := results[name]; done || e.Scoring == ScoreNothing {
+			return nil
+		}
+		if doc == nil {
+			doc = scored(e.Task, e.rows.outcome(*e.finish, e.clock))
+		}
+		result, err := find()
+		if err != nil {
+			return err
+		}
+		results[name] = result
+		e.rows.scores = append(e.rows.scores, ledger.Score{Name: name, Score: result.Score, Pass: passed(result), Digest: digest, Reason: e.Secrets.Redact("episodes.scores.reason", result.Reason)})
+		return nil
+	}
 	for _, outcome := range e.Task.Expect {
 		for _, spec := range outcome.Scores {
-			if _, done := results[spec.Name]; done || e.Scoring == ScoreNothing {
-				continue
-			}
-			if doc == nil {
-				doc = scored(e.Task, e.rows.outcome(*e.finish, e.clock))
-			}
-			result, err := scoreBy(ctx, e, spec, *doc)
-			if err != nil {
+			if err := add("score."+spec.Name, spec.Digest, spec.Passed, func() (scorer.Result, error) { return scoreBy(ctx, e, spec, *doc) }); err != nil {
 				return nil, err
 			}
-			results[spec.Name] = result
+		}
+		for _, c := range outcome.Judges {
+			if err := add(string(helper.Judge)+"."+c.Name, c.Digest, c.Passed, func() (scorer.Result, error) { return judgeBy(ctx, e, c, *doc) }); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if e.recorder != nil {
-		e.recorder.Skip(scorer.Host) // a scorer may be gone, or run again
+		e.recorder.Skip(scorer.Host, string(helper.Judge)) // a scorer or judge may be gone, or run again
 	}
 	return results, nil
+}
+
+// judgeTokens bounds a verdict of a judge without max_tokens.
+const judgeTokens = 1000
+
+// judgeBy asks a judge about the episode. A reply that is not a verdict is asked for again; a
+// judge that gives none has failed, and the candidate has not.
+func judgeBy(ctx context.Context, e *driver, c helper.Check, doc scorer.Episode) (scorer.Result, error) {
+	doc.With = c.With
+	system, message, err := rubric.Prompt(c.Judge.Rubric, c.Judge.Sees, doc)
+	if err != nil {
+		return scorer.Result{}, err
+	}
+	call := providers.Call{System: system, Messages: []providers.Message{{Role: providers.RoleUser, Text: message}}, MaxTokens: judgeTokens}
+	if mode := c.Judge.Model.Mode; mode != "" && mode != "prompt" {
+		call.Format = &providers.Format{Mode: providers.Mode(mode), Name: "verdict", Schema: []byte(rubric.Schema)}
+	}
+	var fault error
+	for range rubric.Attempts {
+		reply, err := askHelper(ctx, e, c.Helper(), e.issued+1, call)
+		if err != nil {
+			return scorer.Result{}, err
+		}
+		var result scorer.Result
+		if result, fault = rubric.Parse(reply.Text); fault == nil {
+			return result, nil
+		}
+		call.Messages = append(call.Messages, providers.Message{Role: providers.RoleAssistant, Text: cmp.Or(strings.TrimSpace(reply.Text), "(no text)")},
+			providers.Message{Role: providers.RoleUser, Text: rubric.Again(fault)})
+	}
+	return scorer.Result{}, fmt.Errorf("judge %s gave no verdict in %d replies: %w", c.Name, rubric.Attempts, fault)
 }
 
 // scoreBy has one scorer judge the episode.

@@ -26,6 +26,16 @@ func Digest(method, canonicalURL, body string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// RoleDigest returns the digest of a request that a role made: that of the request itself if
+// the role is empty, so that equal requests of two roles are never matched with each other.
+func RoleDigest(role, digest string) string {
+	if role == "" {
+		return digest
+	}
+	sum := sha256.Sum256([]byte(role + "\n" + digest))
+	return hex.EncodeToString(sum[:])
+}
+
 // canonicalJSON sorts members and removes white space and unnecessary escapes. It does not change
 // numbers, so that different ones stay different. It returns false for JSON with duplicate names
 // or invalid text, because readers disagree about its meaning.

@@ -1,0 +1,148 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/goldens/helper"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/recorder"
+)
+
+// helperTimeout bounds one call of a helper, without waits.
+const helperTimeout = 5 * time.Minute
+
+// helperUse is what the calls of one role have used so far.
+type helperUse struct {
+	calls   int32
+	in, out int64
+	cost    int64
+	// unread and unpriced say that a call's tokens or cost are unknown.
+	unread, unpriced bool
+}
+
+// askHelper asks the model of a helper: one that takes part in the episode besides the
+// candidate. Its requests are recorded and replayed on the episode's cassette, in the helper's
+// role and at a place (see recorder.Ordered), which is the id of the command that it answers.
+// They need admission, so that caps of the run cover them. They are no turns: no step, budget
+// or row of the candidate counts them, and the virtual clock stands still. Tokens and cost are
+// in the episode's columns of the role.
+//
+// Only the driver's goroutine calls it. An error is a failure of the provider or the cassette,
+// never of the candidate; after one the episode must end without a result, see failHelper.
+func askHelper(ctx context.Context, e *driver, h helper.Helper, place int, call providers.Call) (providers.Reply, error) {
+	use := e.rows.helper(h.Role)
+	use.calls++
+	model, day, err := helperModel(e, h, use.calls)
+	if err != nil {
+		return providers.Reply{}, fmt.Errorf("%s %s: %w", h.Role, h.Model.Name, err)
+	}
+	ctx, cancel := WithBudget(ctx, helperTimeout)
+	defer cancel()
+	ctx = recorder.InRole(recorder.Ordered(WithTransport(ctx, e.helpers.base(h.Model.Provider)), place), string(h.Role))
+	call.Model, call.RequestID = h.Model.Model, e.id+"-"+string(h.Role)+"-"+strconv.Itoa(int(use.calls))
+	call.Temperature = h.Model.Temperature
+	if h.Model.MaxTokens != nil {
+		call.MaxTokens = *h.Model.MaxTokens
+	}
+	reply, err := model.Call(ctx, call)
+	use.add(reply, func() (int64, bool) { return e.Prices.Cost(h.Model.Provider, call.Model, reply.Usage, day) })
+	if err != nil {
+		return reply, fmt.Errorf("%s %s: %w", h.Role, h.Model.Name, err)
+	}
+	return reply, nil
+}
+
+// helperModel returns the model of a helper for its n-th call, and the day of its prices.
+func helperModel(e *driver, h helper.Helper, n int32) (providers.Model, time.Time, error) {
+	v := e.helpers // not e.Env, which replays what an external agent did a moment ago
+	p := Planned{Candidate: e.Candidate.Asking(h.Model), Factory: v.Factories[h.Model.Provider]}
+	if v.Mode != recorder.Replay && v.HelperKey != nil {
+		var err error
+		if p.Key, err = v.HelperKey(p.Candidate); err != nil {
+			return nil, time.Time{}, err
+		}
+	}
+	again := v.retryPolicy(uint64(e.Seed.Int64()) + uint64(n))
+	lane := v.lane(p.Candidate, p.Key)
+	switch {
+	case e.recorder == nil && v.Mode == recorder.Replay:
+		return nil, time.Time{}, e.missing
+	case e.recorder == nil || v.Mode == recorder.Live && e.Candidate.Agent == strategy.External: // whose recorder has ended
+		day := v.Today.Truncate(24 * time.Hour)
+		model, err := wire(p, v.base(p.Candidate.Provider), nil, v.Prices, day, again, lane)
+		return model, day, err
+	}
+	rec := e.recorder.Source()
+	day := v.PriceDay(rec)
+	model, err := wire(p, rec, rec, v.Prices, day, sleepUnlessJournaled(again, rec), lane)
+	return model, day, err
+}
+
+// base is the transport of a provider's requests below the recorder. A replay does not use it.
+func (v *Env) base(provider string) http.RoundTripper {
+	if v.Base != nil {
+		return observed{v.Base(provider)}
+	}
+	return observed{http.DefaultTransport}
+}
+
+// failHelper ends the episode without a result because a helper failed at a place.
+func failHelper(ctx context.Context, e *driver, place int, err error) {
+	if ctx.Err() != nil || isDrained(ctx) && errors.Is(err, context.Canceled) {
+		e.finish = &agent.Finish{Status: agent.Interrupted}
+		return
+	}
+	e.fail(err)
+	e.failedBy = place // a resumed run asks again
+}
+
+func (u *helperUse) add(r providers.Reply, price func() (int64, bool)) {
+	if !r.Usage.Reported {
+		u.unread, u.unpriced = true, true
+		return
+	}
+	u.in += r.Usage.Input + r.Usage.CacheRead + r.Usage.CacheWrite
+	u.out += r.Usage.Output + r.Usage.Reasoning
+	if cost, ok := price(); ok {
+		u.cost += cost
+	} else {
+		u.unpriced = true
+	}
+}
+
+// helper returns the use of a role.
+func (b *rowBuilder) helper(role helper.Role) *helperUse {
+	if b.helpers == nil {
+		b.helpers = map[helper.Role]*helperUse{}
+	}
+	if b.helpers[role] == nil {
+		b.helpers[role] = &helperUse{}
+	}
+	return b.helpers[role]
+}
+
+// helperColumns fills in what helpers used.
+func (b *rowBuilder) helperColumns(ep *ledger.Episode) {
+	judge, user := b.helper(helper.Judge), b.helper(helper.User)
+	ep.JudgeCalls, ep.UserCalls = judge.calls, user.calls
+	ep.JudgeTokensIn, ep.JudgeTokensOut, ep.JudgeCostNanoUSD = judge.columns()
+	ep.UserTokensIn, ep.UserTokensOut, ep.UserCostNanoUSD = user.columns()
+}
+
+func (u *helperUse) columns() (in, out, cost *int64) {
+	if !u.unread {
+		in, out = &u.in, &u.out
+	}
+	if !u.unpriced {
+		cost = &u.cost
+	}
+	return in, out, cost
+}
