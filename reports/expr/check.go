@@ -44,7 +44,7 @@ type checker struct {
 // check makes the plan of values and a condition on rows. Of groups the columns are in the
 // table; their types are checked last.
 func (p *parser) check(values, groups []*node, where *node) *checker {
-	c := &checker{lexer: p.lexer, all: map[string]map[string]column.Column{}, candidates: column.Tables()}
+	c := &checker{lexer: p.lexer, all: map[string]map[string]column.Column{}, candidates: tables()}
 	for _, t := range c.candidates {
 		c.all[t] = map[string]column.Column{}
 		for _, col := range column.Of(t) {
@@ -96,9 +96,12 @@ func (c *checker) narrow(n *node) {
 	c.candidates = left
 }
 
+// tables are those that expressions read.
+func tables() []string { return append(column.Tables(), column.Scores) }
+
 // known refuses a table or column that does not exist.
 func (c *checker) known(n *node) {
-	tables := column.Tables()
+	tables := tables()
 	if n.table != "" && c.all[n.table] == nil {
 		c.fail(n.at, "unknown table %q%s (known: %s)", n.table, nearest(n.table, tables), strings.Join(tables, ", "))
 	}

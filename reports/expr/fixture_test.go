@@ -46,6 +46,10 @@ func sampleEpisode(i int) ledger.EpisodeRows {
 		rec.Turns = append(rec.Turns, t)
 	}
 	rec.Episode.CostNanoUSD = new(int64(r.IntN(9_000_000)))
+	if i%3 > 0 {
+		tone := r.Float64()
+		rec.Episode.Scores = []ledger.Score{{Name: "judge.tone", Score: &tone, Pass: tone > 0.5}, {Name: "score.brief", Pass: i%2 == 0}}
+	}
 	return rec
 }
 

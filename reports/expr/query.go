@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/column"
 )
 
@@ -127,6 +128,9 @@ type group struct {
 // read adds the rows of one ledger. Several row groups are read at a time, and added in
 // their order.
 func (r *run) read(ctx context.Context, dir string) error {
+	if r.table == column.Scores {
+		return r.readScores(ctx, dir)
+	}
 	columns := r.columns
 	if len(columns) == 0 {
 		columns = []string{"trial"} // counts the rows
@@ -166,6 +170,25 @@ func (r *run) read(ctx context.Context, dir string) error {
 			if err := r.add(groups[i]); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// readScores adds the scores of one ledger, which are not columns of their own.
+func (r *run) readScores(ctx context.Context, dir string) error {
+	source := column.NewRows(r.table, r.columns)
+	for rec, err := range ledger.Scan(dir) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		rows, vectors, ok := source.Set(&rec)
+		if !ok {
+			return fmt.Errorf("episode %s has a score that is beyond 2^53 or not finite", rec.Episode.EpisodeID)
+		}
+		r.Read += int64(rows)
+		if err := r.add(r.fold(rows, vectors, r.group)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -15,6 +15,36 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
+// Scores are rows that a query and a criterion read like those of a table.
+func TestRunOnScores(t *testing.T) {
+	const n = 300
+	sum, passed, rows := 0.0, 0, 0
+	for i := range n {
+		rec := sampleEpisode(i)
+		for _, s := range rec.Episode.Scores {
+			if rows++; s.Name == "judge.tone" {
+				sum += *s.Score
+			}
+			if s.Name == "score.brief" && s.Pass {
+				passed++
+			}
+		}
+	}
+	got := ask(t, `count(scores), mean(score), share(pass) group by check`, sampleRun(t, n))
+	require.EqualValues(t, rows, got.Read)
+	require.Len(t, got.Rows, 2)
+	require.Equal(t, "judge.tone", got.Rows[0][0].Text)
+	require.InDelta(t, float64(rows/2), got.Rows[0][1].Number, 0)
+	require.InDelta(t, sum/float64(rows/2), got.Rows[0][2].Number, 1e-12)
+	require.True(t, got.Rows[1][2].Null)
+	require.InDelta(t, float64(passed)/float64(rows/2), got.Rows[1][3].Number, 1e-12)
+
+	e := tallied(t, `mean(score) >= 0.5 where check == "judge.tone"`, n)
+	require.True(t, e.OK)
+	require.InDelta(t, sum/float64(rows/2), e.Value, 1e-12)
+	require.Len(t, e.Clusters, n/20)
+}
+
 // A query over several row groups has the result of a plain loop over the rows.
 func TestRunAgainstPlainLoops(t *testing.T) {
 	const n = 8000 // 40,000 turns are three row groups

@@ -32,18 +32,34 @@ type Column struct {
 	Optional bool
 }
 
+// Scores is the table of what scorers and judges found, a row each. It has no file of its own:
+// the rows are in the episodes, where Rows finds them.
+const Scores = "scores"
+
+// scoreRow is a row of Scores.
+type scoreRow struct {
+	ledger.Key
+	Check  string   `parquet:"check,dict"`
+	Score  *float64 `parquet:"score,optional"`
+	Pass   bool     `parquet:"pass"`
+	Scorer string   `parquet:"scorer,dict"`
+}
+
 // tableRows are the types of the rows of each table, in the order of the digest.
 var tableRows = []struct {
 	name string
 	row  reflect.Type
 }{
 	{"episodes", reflect.TypeFor[ledger.Episode]()}, {"turns", reflect.TypeFor[ledger.Turn]()}, {"tool_calls", reflect.TypeFor[ledger.ToolCall]()},
+	{Scores, reflect.TypeFor[scoreRow]()},
 }
 
-// Tables returns the names of the three tables, in the order of the digest.
+// Tables returns the names of the tables that have files, in the order of the digest.
 func Tables() (names []string) {
 	for _, t := range tableRows {
-		names = append(names, t.name)
+		if t.name != Scores {
+			names = append(names, t.name)
+		}
 	}
 	return names
 }
@@ -147,6 +163,10 @@ func (r *Rows) Set(rec *ledger.EpisodeRows) (rows int, vectors []Vector, ok bool
 	case "tool_calls":
 		for i := range rec.ToolCalls {
 			rows, ok = rows+1, r.add(&rec.ToolCalls[i]) && ok
+		}
+	case Scores:
+		for _, s := range rec.Episode.Scores {
+			rows, ok = rows+1, r.add(&scoreRow{rec.Episode.Key, s.Name, s.Score, s.Pass, s.Digest}) && ok
 		}
 	}
 	return rows, r.vectors, ok

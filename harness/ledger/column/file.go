@@ -40,7 +40,7 @@ type Bounds struct {
 // maxGroup bounds the rows of a row group, because it is read into memory.
 const maxGroup = 1 << 20
 
-// Open opens the file of a table in dir for the named columns, which must be ones that Of returns
+// Open opens the file of a table other than Scores in dir for the named columns, which must be ones that Of returns
 // and not lists. The file is untrusted: see ledger.OpenTable. An error about its content is a
 // *sealed.CorruptError. The caller closes the File.
 func Open(dir, table string, columns []string) (*File, error) {
