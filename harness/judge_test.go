@@ -85,7 +85,7 @@ func judged(t *testing.T, dir, suite string, c *court) Options {
 const polite = `{"reason": "says please", "score": 0.75, "pass": true}`
 
 // A judge's requests are on the episode's cassette in its own role; a replay answers them from
-// there. Its tokens and cost are no part of the candidate's.
+// there. Its tokens and cost are not those of the candidate.
 func TestJudge(t *testing.T) {
 	dir, c := t.TempDir(), &court{verdicts: []string{"I think it is fine", polite}}
 	o := judged(t, dir, judgedSuite, c)

@@ -38,7 +38,7 @@ type helperUse struct {
 // Only the driver's goroutine calls it. An error is a failure of the provider or the cassette,
 // never of the candidate; after one the episode must end without a result, see failHelper.
 func askHelper(ctx context.Context, e *driver, h helper.Helper, place int, call providers.Call) (providers.Reply, error) {
-	use := e.rows.helper(h.Role)
+	use := e.rows.helpers.of(h.Role)
 	use.calls++
 	model, day, err := helperModel(e, h, use.calls)
 	if err != nil {
@@ -118,20 +118,20 @@ func (u *helperUse) add(r providers.Reply, price func() (int64, bool)) {
 	}
 }
 
-// helper returns the use of a role.
-func (b *rowBuilder) helper(role helper.Role) *helperUse {
-	if b.helpers == nil {
-		b.helpers = map[helper.Role]*helperUse{}
+// helperUses are what each role has used.
+type helperUses map[helper.Role]*helperUse
+
+// of returns the use of a role.
+func (u helperUses) of(role helper.Role) *helperUse {
+	if u[role] == nil {
+		u[role] = &helperUse{}
 	}
-	if b.helpers[role] == nil {
-		b.helpers[role] = &helperUse{}
-	}
-	return b.helpers[role]
+	return u[role]
 }
 
-// helperColumns fills in what helpers used.
-func (b *rowBuilder) helperColumns(ep *ledger.Episode) {
-	judge, user := b.helper(helper.Judge), b.helper(helper.User)
+// fill fills in the columns of an episode.
+func (u helperUses) fill(ep *ledger.Episode) {
+	judge, user := u.of(helper.Judge), u.of(helper.User)
 	ep.JudgeCalls, ep.UserCalls = judge.calls, user.calls
 	ep.JudgeTokensIn, ep.JudgeTokensOut, ep.JudgeCostNanoUSD = judge.columns()
 	ep.UserTokensIn, ep.UserTokensOut, ep.UserCostNanoUSD = user.columns()

@@ -13,7 +13,6 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
@@ -52,7 +51,7 @@ type rowBuilder struct {
 	cycles    int
 	requests  []work.Request
 	tasks     []worklog.Task // the latest that the machine reported
-	helpers   map[helper.Role]*helperUse
+	helpers   helperUses
 	scores    []ledger.Score
 }
 
@@ -66,6 +65,7 @@ func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
 		config:   v.ConfigDigest,
 		secrets:  v.Secrets,
 		priceDay: v.Today,
+		helpers:  helperUses{},
 		actions:  map[int]string{},
 		asked:    map[int]int32{},
 	}
@@ -246,7 +246,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		ep.ExpectedStatus = b.Task.Expect[0].Status
 	}
 	b.sum(&ep, f.Err == nil)
-	b.helperColumns(&ep)
+	b.helpers.fill(&ep)
 	if f.Err != nil {
 		ep.InfraError, ep.ErrorKind, ep.ErrorText = true, errorKind(f.Err), b.secrets.Redact("episodes.error_text", errorText(f.Err))
 		ep.Status = statusOf(f.Err, ep.ErrorKind)
