@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -20,8 +21,9 @@ import (
 // TestRandomOrchestrations covers random task graphs, faults, human scripts and completion
 // orders: no task before its dependencies or before approval, none left of a plan that is being
 // worked on, no more than five in the background and none of them twice or for too long, nothing
-// of a task that was cancelled, every suspension answered or reported, no deadlock, no tool outside
-// the matrix, no other plan after a denial, and the same commands when run again.
+// of a task that was cancelled, one checkpoint at a time, every correction shown to its task, every
+// suspension answered or reported, no deadlock, no tool outside the matrix, no other plan after a
+// denial, and the same commands when run again.
 func TestRandomOrchestrations(t *testing.T) {
 	tools, statuses, most := instanceTools(t), map[Status]int{}, 0
 	for seed := range uint64(testkit.Long(1_000, 10_000)) {
@@ -32,7 +34,7 @@ func TestRandomOrchestrations(t *testing.T) {
 			again := randomRun(t, tools, seed)
 			require.Equal(t, first.tools, again.tools, seed)
 			require.Equal(t, first.finish, again.finish, seed)
-			require.Len(t, again.asked, len(first.asked), seed)
+			require.Equal(t, first.asked, again.asked, seed)
 		}
 	}
 	require.Equal(t, 5, most, "in the background")
@@ -44,6 +46,7 @@ func TestRandomOrchestrations(t *testing.T) {
 type orchestration struct {
 	*instanceRun
 	deps     map[string][]string // of the tasks of the plan that was approved last, by id
+	checks   map[string]bool     // its checkpoints
 	approved bool                // the latest plan
 	denied   bool                // a plan, in this turn of the user
 	most     int                 // background tasks at the same time
@@ -57,6 +60,7 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 	draw := rand.New(rand.NewPCG(seed, 1)).IntN
 	o := &orchestration{seen: map[string][2]time.Time{}, ended: map[string]bool{}, instanceRun: &instanceRun{t: t, Params: Params{Tools: tools}, replies: map[string][]any{}}}
 	o.after = o.look
+	calm := draw(3) == 0 // builds succeed, and little is late
 	for range 2 + draw(12) {
 		o.replies[""] = append(o.replies[""], func(CallModel) providers.Reply { return o.mainReply(draw) })
 	}
@@ -64,23 +68,32 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 		for _, kind := range []string{"bg", "dg"} {
 			id := fmt.Sprintf("%s_%d", kind, i+1)
 			for range draw(3) {
-				o.replies[id] = append(o.replies[id], func(CallModel) providers.Reply { return subReply(draw) })
+				o.replies[id] = append(o.replies[id], func(c CallModel) providers.Reply {
+					if calm && c.Role == "builder" {
+						return calling("build-workflow", fmt.Sprintf(`{"code":"%d"}`, draw(50)))
+					}
+					return subReply(draw)
+				})
 			}
-			if draw(6) == 0 {
+			if !calm && draw(6) == 0 {
 				o.replies[id] = append(o.replies[id], calling("cannot_proceed", `{"reason":"no"}`))
 			}
 		}
 	}
 	o.takes = func(c CallModel) time.Duration {
 		o.observe(c)
+		if calm {
+			return time.Duration(draw(100)) * time.Second
+		}
 		return time.Duration(draw(700)*(1+draw(2))) * time.Second
 	}
 	o.results = func(c tool.Call) tool.Result {
 		r := saves(c)
-		switch draw(8) {
-		case 0:
+		switch n := draw(8); {
+		case calm && n > 0:
+		case n == 0:
 			r = tool.Result{Outcome: tool.Error, Code: "E_UPSTREAM", Message: "broken"}
-		case 1:
+		case n == 1:
 			r = tool.Result{Outcome: tool.Timeout, Code: "E_TIMEOUT", Message: "late"}
 		}
 		r.Duration = time.Duration(draw(90)) * time.Second
@@ -105,14 +118,14 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 		if q.Kind == person.PlanReview {
 			var plan struct {
 				Tasks []struct {
-					ID          string
+					ID, Kind    string
 					Deps, Tools []string
 				}
 			}
 			require.NoError(o.t, json.Unmarshal(q.Payload, &plan))
-			o.approved, o.deps = true, map[string][]string{}
+			o.approved, o.deps, o.checks = true, map[string][]string{}, map[string]bool{}
 			for _, task := range plan.Tasks {
-				o.deps[task.ID] = task.Deps
+				o.deps[task.ID], o.checks[task.ID] = task.Deps, task.Kind == "checkpoint"
 				o.allowed("delegate", task.Tools...)
 			}
 		}
@@ -129,6 +142,7 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 	switch draw(9) {
 	case 0, 1, 2:
 		var words []string
+		built := "" // a task that a checkpoint can check
 		for i := range 2 + draw(4)*(1+draw(3)) {
 			var deps []string
 			for j := range i {
@@ -137,7 +151,16 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 				}
 			}
 			kind := []string{"delegate", "build-workflow", "manage-data-tables", "research", "checkpoint"}[draw(5)]
-			word := kind + " " + fmt.Sprint("t", i)
+			id := fmt.Sprint("t", i)
+			switch {
+			case kind == "checkpoint" && built == "":
+				kind, built = "build-workflow", id
+			case kind == "checkpoint" && !slices.Contains(deps, built):
+				deps = append(deps, built)
+			case kind == "build-workflow" && built == "":
+				built = id
+			}
+			word := kind + " " + id
 			if len(deps) > 0 {
 				word += "<" + strings.Join(deps, ",")
 			}
@@ -158,7 +181,8 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 	case 5:
 		return calling("cancel-background-task", fmt.Sprintf(`{"taskId":"bg_%d"}`, 1+draw(4)), "publish-workflow", `{"workflowId":"wf_1"}`)
 	case 6:
-		return calling("correct-background-task", fmt.Sprintf(`{"taskId":"bg_%d","correction":"%d"}`, 1+draw(4), draw(99)))
+		id, n := 1+draw(4), len(o.tools)
+		return calling("correct-background-task", fmt.Sprintf(`{"taskId":"bg_%d","correction":"fix %d"}`, id, n), "correct-background-task", fmt.Sprintf(`{"taskId":"bg_%d","correction":"fix %d again"}`, id, n))
 	case 7:
 		return calling("report-verification-verdict", fmt.Sprintf(`{"workItemId":"wi_%d","verdict":%q}`, 1+draw(3), []string{"verified", "needs_patch", "x"}[draw(3)]))
 	}
@@ -197,7 +221,13 @@ func (o *orchestration) observe(c CallModel) {
 			shown.WriteString(c.Call.Messages[i].Text)
 		}
 		require.NotRegexp(o.t, `SUM UP(?s:.)*\bt\d+ failed:`, shown.String(), "a failure asks for another plan")
-		require.LessOrEqual(o.t, strings.Count(shown.String(), "CHECKPOINT t"), 1)
+		checking := 0
+		for id, status := range o.statuses() {
+			if o.checks[id] && status == "in_progress" {
+				checking++
+			}
+		}
+		require.LessOrEqual(o.t, checking, 1, "checkpoints at the same time")
 		for _, call := range o.calls("cancel-background-task") {
 			if call.Given != nil && strings.Contains(string(call.Given.Value), `"found":true`) {
 				_, id, _ := strings.Cut(string(call.Call.Args), `"taskId":"`)
@@ -209,6 +239,9 @@ func (o *orchestration) observe(c CallModel) {
 		return
 	}
 	require.False(o.t, o.ended[c.Agent], "%s was cancelled", c.Agent)
+	for _, correction := range o.corrections(c.Agent) {
+		require.True(o.t, strings.Contains(fmt.Sprint(c.Call.Messages), correction), "%s is not told to %s", c.Agent, correction)
+	}
 	times, asked := o.seen[c.Agent]
 	if !asked {
 		times[0], times[1] = o.now, o.now
@@ -227,6 +260,29 @@ func (o *orchestration) observe(c CallModel) {
 		require.Regexp(o.t, `(?m)(^|<data>)`+dep+`: \S`, text, "%s before its dependency %s", id, dep)
 		require.NotRegexp(o.t, `(?m)(^|<data>)`+dep+`: (cannot proceed|timed out)`, text, "%s after its dependency %s failed", id, dep)
 	}
+}
+
+// corrections are the texts that were queued for a background task, as a model reads them.
+func (o *orchestration) corrections(id string) (texts []string) {
+	for _, c := range o.calls("correct-background-task") {
+		var args struct{ TaskID, Correction string }
+		require.NoError(o.t, json.Unmarshal(c.Call.Args, &args))
+		if args.TaskID == id && c.Given != nil && strings.Contains(string(c.Given.Value), `"queued"`) {
+			texts = append(texts, "<data>"+args.Correction+"</data>")
+		}
+	}
+	return texts
+}
+
+// statuses are those of the tasks of the plan, by id.
+func (o *orchestration) statuses() map[string]string {
+	var list []struct{ ID, Status string }
+	require.NoError(o.t, json.Unmarshal([]byte(o.machine.thread.Checklist()), &list))
+	status := map[string]string{}
+	for _, item := range list {
+		status[item.ID] = item.Status
+	}
+	return status
 }
 
 // allowed checks tools that a role was given.
@@ -294,17 +350,20 @@ func (o *orchestration) checkEnd() {
 			}
 		}
 	}
-	var list []struct{ ID, Status string }
-	require.NoError(o.t, json.Unmarshal([]byte(o.machine.thread.Checklist()), &list))
-	status := map[string]string{}
-	for _, item := range list {
-		status[item.ID] = item.Status
-		require.False(o.t, o.finish.Status == Answered && item.Status == "in_progress", "%v", list)
+	status := o.statuses()
+	require.False(o.t, o.finish.Status == Answered && slices.Contains(slices.Collect(maps.Values(status)), "in_progress"), "%v", status)
+	for _, task := range o.work {
+		if task.State == "succeeded" && len(o.of(task.Agent)) > 0 {
+			calls := o.of(task.Agent)
+			for _, correction := range o.corrections(task.Agent) {
+				require.Contains(o.t, fmt.Sprint(calls[len(calls)-1].Call.Messages), correction, "%s ended without it", task.Agent)
+			}
+		}
 	}
 	for id, deps := range o.deps {
 		for _, dep := range deps {
 			lost := status[dep] == "failed" || status[dep] == "cancelled"
-			require.False(o.t, o.approved && lost && status[id] != "cancelled", "%s after %s: %v", id, dep, list)
+			require.False(o.t, o.approved && lost && status[id] != "cancelled", "%s after %s: %v", id, dep, status)
 		}
 	}
 }
