@@ -2,6 +2,7 @@ package imports
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,9 +29,13 @@ type Rescored struct {
 	NotCheckable map[string]int
 }
 
+// ErrNoTask says that a suite and a run have no task in common.
+var ErrNoTask = errors.New("no task of the suite has the id or the request of an episode")
+
 // Rescore writes the imported run in dir once more below runs, with the verdicts of a suite's
 // checks on its tasks, which are found by their ids or their requests. Episodes that the checks do
 // not decide stay without a result, and have what could not be checked among their checks.
+// If it finds none of the tasks, it returns ErrNoTask and writes nothing.
 func Rescore(dir, runs string, suite *goldens.Suite) (to string, m manifest.Manifest, out Rescored, err error) {
 	m, episodes, err := ledger.Open(dir)
 	if err != nil {
@@ -44,6 +49,9 @@ func Rescore(dir, runs string, suite *goldens.Suite) (to string, m manifest.Mani
 	out.NotCheckable = map[string]int{}
 	s := scorer{suite, t, map[string]goldens.Task{}, &out}
 	s.take(&m)
+	if len(s.tasks) == 0 {
+		return "", m, out, fmt.Errorf("rescore %s: %w: suite %s", dir, ErrNoTask, suite.Name)
+	}
 	to = filepath.Join(runs, m.RunID)
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return to, m, out, err

@@ -68,6 +68,9 @@ func (e *Imported) Rescore(h Host, runs, path string) error {
 		return err
 	}
 	to, m, out, err := imports.Rescore(e.Dir, runs, suite)
+	if errors.Is(err, imports.ErrNoTask) {
+		return exit.With(exit.BadUsage, fmt.Errorf("%w; give the suite of the run with --suite, or make tasks of its episodes with cupel suite add", err))
+	}
 	if err == nil {
 		err = h.Report(to)
 	}
