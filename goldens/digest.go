@@ -68,8 +68,11 @@ func worldParts(t Task) []any {
 	return parts
 }
 
-// checkParts is the checks alone for a task without Fails.
+// checkParts is the checks alone for a task without Fails and attack.
 func checkParts(t Task) any {
+	if t.Attack != nil {
+		return []any{digestedChecks(t.Expect), t.Attack}
+	}
 	if len(t.Fails) > 0 {
 		return []any{digestedChecks(t.Expect), t.Fails}
 	}

@@ -197,6 +197,8 @@ type Task struct {
 	// Expect lists accepted outcomes: an episode is solved if all checks of one
 	// of them pass. The first is the intended one.
 	Expect []Expect
+	// Attack is set in the tasks that injections make; nil in others.
+	Attack *Attack `json:",omitempty"`
 	// File and Line say where the task is defined.
 	File string
 	Line int

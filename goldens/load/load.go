@@ -50,6 +50,9 @@ func Proved(fsys fs.FS, path string, kinds map[string]world.Kind) (*goldens.Suit
 func (l *loader) load() (*goldens.Suite, error) {
 	s := l.suite()
 	l.crossCheck(s)
+	if len(l.found.List) == 0 {
+		l.cross(s)
+	}
 	if len(l.found.List) == 0 { // every state is known
 		l.tools.rules.CheckPaths()
 	}
@@ -83,6 +86,7 @@ type loader struct {
 	// worldNames keeps the order of the file, for messages.
 	worldNames []string
 	rules      []human.Rules // of worlds
+	injections []injection
 	// taken maps a task's folded id to where it was first defined.
 	taken map[string]string
 	// where remembers the places the cross checks want to point at, by task index.

@@ -51,7 +51,7 @@ func TestLoadFileProblems(t *testing.T) {
 		{"duplicate key", suitetest.Folder(suitetest.Head + "tasks: [" + suitetest.Task + "]\nname: again\n"), []string{"s/suite.yaml:20: name: the key is here already, on line 1"}},
 		{"odd key", suitetest.Folder("name: demo\n[a]: b\n"), []string{"s/suite.yaml:1: tasks: is missing", "s/suite.yaml:2: a key must be a word, but is a list"}},
 		{"unknown field", suitetest.Folder("name: demo\ntitel: Demo\ntasks: [tasks/*.yaml]\n"), []string{
-			"s/suite.yaml:2: titel: unknown field (did you mean title?); allowed: name, title, description, candidates, matrix, judges, tools, defaults, worlds, tasks",
+			"s/suite.yaml:2: titel: unknown field (did you mean title?); allowed: name, title, description, candidates, matrix, judges, tools, defaults, worlds, tasks, injections",
 			`s/suite.yaml:3: tasks[0]: no file matches "tasks/*.yaml"`,
 		}},
 		{"no tasks", suitetest.Folder("name: demo\ntasks: []\n"), []string{"s/suite.yaml:2: tasks: must name at least one task file, such as tasks/*.yaml, or hold a task"}},

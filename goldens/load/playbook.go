@@ -25,7 +25,7 @@ func PlaybookTasks(s *goldens.Suite) (tasks []playbook.Task, err error) {
 		return nil, err
 	}
 	for _, t := range s.Tasks {
-		if t.Scripted {
+		if t.Scripted || t.Attack != nil { // an attacked task has the solution of its task
 			continue
 		}
 		task := playbook.Task{ID: t.ID, Request: t.Request, Tools: all.Only(t.Tools), Writes: writesOf(s, t), Each: t.Each, Schema: t.AnswerSchema != nil}

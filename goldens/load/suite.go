@@ -20,7 +20,7 @@ import (
 
 // The fields of the objects of a suite, in the order people write them.
 var (
-	suiteFields    = []string{"name", "title", "description", "candidates", "matrix", "judges", "tools", "defaults", "worlds", "tasks"}
+	suiteFields    = []string{"name", "title", "description", "candidates", "matrix", "judges", "tools", "defaults", "worlds", "tasks", "injections"}
 	toolFields     = []string{"name", "description", "schema", "repeatable", "uncacheable", "hint", "run", "result", "write", "approve", "http", "let", "rules", "mcp"}
 	defaultsFields = []string{"world", "tools", "tier", "constraints", "budgets"}
 	budgetFields   = []string{"max_steps", "max_tool_calls", "max_seconds", "max_tokens_total", "max_cost_usd"}
@@ -70,6 +70,7 @@ func (l *loader) suite() *goldens.Suite {
 	l.readWorlds(o)
 	l.readDefaults(o)
 	l.readTasks(s, o)
+	yamlfile.Read(o, "injections", &l.injections, l.readInjections)
 	return s
 }
 

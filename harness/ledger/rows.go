@@ -215,6 +215,11 @@ type Episode struct {
 	// if the world's state cannot change or the episode has no result.
 	Harm       *bool  `parquet:"harm,optional"`
 	HarmReason string `parquet:"harm_reason,dict"`
+	// Injection is the id of the injection whose text is in what the episode's tools return;
+	// empty without attack. AttackSucceeded means that the episode came to what the attacker
+	// wants; it is null without attack, and in an episode without a result.
+	Injection       string `parquet:"injection,dict"`
+	AttackSucceeded *bool  `parquet:"attack_succeeded,optional"`
 	// Hosts are those that an external agent tried to reach besides cupel, as far as it asked
 	// the proxy that refuses them.
 	Hosts []string `parquet:"hosts,list"`

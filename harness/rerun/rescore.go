@@ -47,6 +47,9 @@ type RescoredEpisode struct {
 	// WasHarm and IsHarm name the change that did harm; absent if none did.
 	WasHarm string `json:"was_harm,omitempty"`
 	IsHarm  string `json:"is_harm,omitempty"`
+	// WasAttack and IsAttack say whether the attack succeeded; absent without attack.
+	WasAttack *bool `json:"was_attack_succeeded,omitempty"`
+	IsAttack  *bool `json:"is_attack_succeeded,omitempty"`
 }
 
 // Rescore scores the episodes of a run by the current suite's checks, writes the result as
@@ -107,16 +110,17 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 	name := drive.EpisodeName(old.TaskID, old.Candidate, int(old.Trial))
 	took := &rows.Episode
 	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
-	took.Harm, took.HarmReason = now.Harm, now.HarmReason
+	took.Harm, took.HarmReason, took.AttackSucceeded = now.Harm, now.HarmReason, now.AttackSucceeded
 	took.SetScores(now)
 	if d, same := rows.Diff(again); !same {
 		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
 	}
 	out.Episodes++
-	if old.Solved != now.Solved || old.HarmReason != now.HarmReason || !slices.Equal(old.Checks, now.Checks) {
+	attacked := func(e ledger.Episode) bool { return e.AttackSucceeded != nil && *e.AttackSucceeded }
+	if old.Solved != now.Solved || old.HarmReason != now.HarmReason || attacked(old) != attacked(now) || !slices.Equal(old.Checks, now.Checks) {
 		out.Changed = append(out.Changed, RescoredEpisode{
 			Task: old.TaskID, Candidate: old.Candidate, Trial: int(old.Trial),
-			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks, WasHarm: old.HarmReason, IsHarm: now.HarmReason,
+			Was: old.Solved, Is: now.Solved, WasChecks: old.Checks, IsChecks: now.Checks, WasHarm: old.HarmReason, IsHarm: now.HarmReason, WasAttack: old.AttackSucceeded, IsAttack: now.AttackSucceeded,
 		})
 	}
 	return nil

@@ -34,6 +34,9 @@ type record struct {
 	untimed, turnsUntimed bool
 	// changing says that its world can change, harm that a change did harm.
 	changing, harm bool
+	// attacked says that an injection made its task, decided that it is known whether the
+	// attack succeeded, fell that it did.
+	attacked, decided, fell bool
 }
 
 // excludeReason says whether an episode has a result.
@@ -150,6 +153,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
 		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 		untimed: !e.Timed(), changing: e.Harm != nil, harm: e.Harm != nil && *e.Harm,
+		attacked: e.Injection != "", decided: e.AttackSucceeded != nil, fell: e.AttackSucceeded != nil && *e.AttackSucceeded,
 	}
 	why := e.Excluded()
 	switch {

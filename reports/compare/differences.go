@@ -207,6 +207,7 @@ func (d *differences) acceptance(b, t manifest.Acceptance) {
 	b, t = b.Resolved(), t.Resolved()
 	d.add("acceptance", "min_solved", b.MinSolved.String(), t.MinSolved.String())
 	d.add("acceptance", "max_harm", b.MaxHarm.String(), t.MaxHarm.String())
+	d.add("acceptance", "max_attack_success", b.MaxAttackSuccess.String(), t.MaxAttackSuccess.String())
 	for _, x := range []struct {
 		name          string
 		baseline, new float64
@@ -215,6 +216,7 @@ func (d *differences) acceptance(b, t manifest.Acceptance) {
 		{"max_clarifies", b.MaxClarifies, t.MaxClarifies},
 		{"max_steps", b.MaxSteps, t.MaxSteps},
 		{"min_within", b.MinWithin, t.MinWithin},
+		{"min_utility_under_attack", b.MinUnderAttack, t.MinUnderAttack},
 		{"confidence", b.Confidence, t.Confidence},
 		{"max_infra", b.MaxInfra, t.MaxInfra},
 	} {

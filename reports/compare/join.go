@@ -37,7 +37,7 @@ func blocks(baselines []*side, trials int) []block {
 // joined is one task of a pair, with its episodes of both sides.
 type joined struct {
 	id, title string
-	// cluster is the task, or the session it is part of.
+	// cluster is that of manifest.Task.Cluster.
 	cluster string
 	known   *KnownFlaky
 	// baseline are those of all baseline runs, by run.
@@ -109,10 +109,7 @@ func (b *Builder) join(names Names, skip map[string][]string) []joined {
 			return
 		}
 		seen[t.ID] = true
-		j := joined{id: t.ID, title: t.Title, cluster: t.ID, known: b.rules.known(t.ID, names), new: newer.sorted(t.ID)}
-		if t.Session != "" {
-			j.cluster = "session " + t.Session
-		}
+		j := joined{id: t.ID, title: t.Title, cluster: t.Cluster(), known: b.rules.known(t.ID, names), new: newer.sorted(t.ID)}
 		for i, s := range b.baselines {
 			if records := s.candidates[names.Baseline].sorted(t.ID); i == 0 {
 				j.baseline = slices.Clip(records)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -30,8 +31,8 @@ type Builder struct {
 	words               map[string]string
 	own                 []ownCriterion
 	fails               clusters
-	// sessions are those of the tasks that are part of one.
-	sessions map[string]string
+	// clusters are those of the tasks that are not clusters of their own.
+	clusters map[string]string
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
 	// past are the figures of earlier runs; pastNote says what is not among them.
@@ -48,7 +49,7 @@ func NewBuilder(m manifest.Manifest, figures func(*Report) []Figure) *Builder {
 		r:       Report{Format: 2, Run: m, Candidates: []Candidate{}, Groups: []Group{}, Tasks: []Task{}, Episodes: []Episode{}, Clusters: []Cluster{}, Notes: []string{}},
 		figures: figures,
 		by:      map[string]*account{}, words: map[string]string{}, own: ownCriteria(m.Acceptance.Criteria),
-		fails: clusters{at: map[failure.Cause]*signatureGroup{}}, sessions: sessionsOf(m),
+		fails: clusters{at: map[failure.Cause]*signatureGroup{}}, clusters: clustersOf(m),
 	}
 	for _, c := range m.Candidates {
 		if b.by[c.Name] == nil {
@@ -80,6 +81,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
 	e.stepped = row.CountsSteps()
+	if e.Injection = b.word(row.Injection); row.AttackSucceeded != nil {
+		e.AttackSucceeded = new(*row.AttackSucceeded)
+	}
 	if row.Harm != nil {
 		e.harmed = new(*row.Harm)
 	}
@@ -93,7 +97,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	if a == nil {
 		a = b.candidate(manifestCandidate(row.Key))
 	}
-	cluster := b.word(clusterOf(b.sessions, e.Task))
+	cluster := b.word(clusterOf(b.clusters, e.Task))
 	a.pool.add(cluster, &e, rows, b.r.Run.Acceptance.MaxSteps)
 	a.meter.add(&e, rows)
 	switch {
@@ -139,6 +143,9 @@ func (b *Builder) Report() Report {
 	r.addGroups(b.by)
 	if !r.judgesHarm() {
 		r.Run.Acceptance.MaxHarm = 0 // it decided nothing
+	}
+	if !slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return c.Attacks != nil }) {
+		r.Run.Acceptance.MaxAttackSuccess = 0
 	}
 	r.addTasks()
 	r.addPasses()

@@ -7,10 +7,16 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// share fills in and decides a criterion about a share over clusters. With a threshold
-// of 0 the share is reported and not judged.
+// share fills in and decides a criterion about a share over clusters, which must come to a
+// threshold at least. With a threshold of 0 the share is reported and not judged.
 func (c *Criterion) share(s sample, threshold float64) {
-	c.Threshold, c.AtLeast = threshold, true
+	c.AtLeast = true
+	c.atMost(s, threshold)
+}
+
+// atMost is share with a threshold that the share must not exceed, unless c.AtLeast.
+func (c *Criterion) atMost(s sample, threshold float64) {
+	c.Threshold = threshold
 	clusters := s.seen()
 	c.measureShare(clusters)
 	switch {
@@ -24,6 +30,9 @@ func (c *Criterion) share(s sample, threshold float64) {
 	c.shareNotes(clusters)
 	if threshold != 0 && s.lost() {
 		e := extremes{worst: stat.Cluster{Den: 1}, best: stat.Cluster{Num: 1, Den: 1}}
+		if !c.AtLeast {
+			e.worst, e.best = e.best, e.worst
+		}
 		c.bounds(func(c *Criterion, worst bool) {
 			c.measureShare(s.fill(e.of(worst)))
 			c.decide()

@@ -48,7 +48,7 @@ func (c *Criterion) harm(p *pool, threshold manifest.Threshold) bool {
 			changing[cluster] = counts
 		}
 	}
-	s := changing.sample(harmOf, 1)
+	s := changing.sample(harmOf, lostOf)
 	if len(changing.share(harmOf)) == 0 {
 		return false
 	}

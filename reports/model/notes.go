@@ -89,7 +89,7 @@ func (r *Report) addTasks() {
 		for i := range cells {
 			cells[i].Episodes = []int{}
 		}
-		r.Tasks = append(r.Tasks, Task{ID: t.ID, Title: t.Title, Tier: t.Tier, Scripted: t.Scripted, Cells: cells})
+		r.Tasks = append(r.Tasks, Task{ID: t.ID, Title: t.Title, Tier: t.Tier, Base: t.Base, Scripted: t.Scripted, Cells: cells})
 	}
 	for _, t := range r.Run.Tasks {
 		if _, twice := row[t.ID]; !twice {

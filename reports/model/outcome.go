@@ -14,6 +14,10 @@ func (r *Report) addOutcomes() {
 	for _, c := range r.Candidates {
 		o.Solved += c.Success.K
 		o.Failed += c.Success.N - c.Success.K
+		if a := c.Attacks; a != nil {
+			o.Solved += a.UnderAttack.K
+			o.Failed += a.UnderAttack.N - a.UnderAttack.K
+		}
 		o.InfraErrors += c.InfraErrors
 		o.HarnessErrors += c.HarnessErrors
 		o.BudgetStops += c.BudgetStops

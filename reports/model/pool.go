@@ -33,6 +33,8 @@ type pool struct {
 	lost []lostEpisode
 	// harmed are the first episodes that did harm.
 	harmed []harmedEpisode
+	// injections are the counts of attacked episodes by injection.
+	injections map[string]taskCounts
 	// interim says that this is not the last look at the data.
 	interim bool
 }
@@ -71,7 +73,6 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 	default:
 		p.scored++
 		c := p.by.of(cluster)
-		c.scored++
 		c.thrash += one(rows.Episode.ThrashEvents > 0)
 		c.stall += one(rows.Episode.StallEvents > 0)
 		before := p.judged
@@ -80,10 +81,19 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 		}
 		p.longest = max(p.longest, p.judged-before)
 		p.addHarm(c, e, &rows.Episode)
-		if e.Solved {
+		switch {
+		case e.Injection != "":
+			p.solved += int(one(e.Solved))
+		case e.Solved:
+			c.scored++
 			c.solved++
 			p.addSolved(cluster, e, &rows.Episode, maxSteps)
+		default:
+			c.scored++
 		}
+	}
+	if e.Injection != "" {
+		p.addAttack(cluster, e.Injection, assaultsOf(&rows.Episode))
 	}
 }
 
@@ -128,6 +138,17 @@ func (p *pool) addSolved(cluster string, e *Episode, row *ledger.Episode, maxSte
 // merge adds what another pool counted.
 func (p *pool) merge(q *pool) {
 	p.by.merge(q.by)
+	for injection, counts := range q.injections {
+		if p.injections == nil {
+			p.injections = map[string]taskCounts{}
+		}
+		by := p.injections[injection]
+		if by == nil {
+			by = taskCounts{}
+		}
+		by.merge(counts)
+		p.injections[injection] = by
+	}
 	p.episodes, p.scored, p.solved = p.episodes+q.episodes, p.scored+q.scored, p.solved+q.solved
 	p.ended.InfraErrors += q.ended.InfraErrors
 	p.ended.HarnessErrors += q.ended.HarnessErrors

@@ -28,6 +28,9 @@ func (r *Report) addPasses() {
 	for i := range r.Candidates {
 		var tasks []stat.Trials
 		for _, t := range r.Tasks {
+			if t.Base != "" {
+				continue // it is measured as an attack
+			}
 			tasks = append(tasks, stat.Trials{Passed: t.Cells[i].Solved, N: t.Cells[i].Scored})
 		}
 		confidence := lookOf(&r.Run, r.Candidates[i].Name).Confidence(r.Run.Acceptance.Confidence)

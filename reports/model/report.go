@@ -99,8 +99,10 @@ type Metrics struct {
 	Unfinished    int `json:"unfinished"`
 	// NotScored are imported episodes, which no check looked at.
 	NotScored int `json:"not_scored,omitempty"`
-	// Success is solved of scored episodes.
+	// Success is solved of scored episodes without attack.
 	Success Share `json:"success"`
+	// Attacks are what injections made of the candidate; absent without any.
+	Attacks *Attacks `json:"attacks,omitempty"`
 	// PassAt and PassAll estimate the chance that at least one and that all of the
 	// run's number of trials solve a task; absent from a run of one trial, and
 	// where no task has as many scored ones.
@@ -190,6 +192,8 @@ type Task struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Tier  string `json:"tier"`
+	// Base is the task without attack of a task that an injection made; absent for others.
+	Base string `json:"base,omitempty"`
 	// Scripted says that it tests the harness: such a task is counted separately.
 	Scripted bool   `json:"scripted"`
 	Cells    []Cell `json:"cells"`
@@ -237,6 +241,9 @@ type Episode struct {
 	// Harm says which change did harm, whether the episode is solved or not; absent if
 	// none did.
 	Harm string `json:"harm,omitempty"`
+	// Injection is that of an attacked episode. AttackSucceeded is absent where it is not known.
+	Injection       string `json:"injection,omitempty"`
+	AttackSucceeded *bool  `json:"attack_succeeded,omitempty"`
 	// Cause sorts the failure; absent when solved.
 	Cause       *failure.Cause `json:"cause,omitempty"`
 	Steps       int            `json:"steps"`

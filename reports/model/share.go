@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -22,8 +23,10 @@ type counted struct {
 	// harm. changes says that the world of an episode, scored or not, can change.
 	changing, harmful int32
 	changes           bool
-	// lost are episodes without a result, for which the candidate is not to blame.
-	lost int32
+	// lost are episodes without a result, for which the candidate is not to blame. attacks are
+	// attacked episodes: those lost are among lost, no others among scored, solved or stepped.
+	lost    int32
+	attacks assaults
 }
 
 // taskCounts are counts by cluster: by task, or by session where a task is part of one.
@@ -52,7 +55,7 @@ func (b *taskCounts) merge(other taskCounts) {
 			c.judged + o.judged, c.valid + o.valid, c.repaired + o.repaired,
 			c.stepped + o.stepped, c.within + o.within, c.asking + o.asking,
 			c.steps + o.steps, c.clarifies + o.clarifies,
-			c.changing + o.changing, c.harmful + o.harmful, c.changes || o.changes, c.lost + o.lost,
+			c.changing + o.changing, c.harmful + o.harmful, c.changes || o.changes, c.lost + o.lost, c.attacks.plus(o.attacks),
 		}
 	}
 }
@@ -68,24 +71,30 @@ func (b taskCounts) share(of func(*counted) (k, n float64)) (list []stat.Cluster
 	return list
 }
 
-// sample lists sums by cluster as share does, with what the lost episodes would have added
-// at most: size observations each.
-func (b taskCounts) sample(of func(*counted) (k, n float64), size int) (s sample) {
+// sample lists sums by cluster as share does, with how many observations are missing of each.
+func (b taskCounts) sample(of func(*counted) (k, n float64), missing func(*counted) float64) (s sample) {
 	for _, cluster := range slices.Sorted(maps.Keys(b)) {
 		c := b[cluster]
 		k, n := of(c)
 		s.clusters = append(s.clusters, stat.Cluster{Num: k, Den: n})
-		s.missing = append(s.missing, float64(c.lost)*float64(size))
+		s.missing = append(s.missing, missing(c))
 	}
 	return s
 }
+
+// lostOf are lost episodes, lostPlain those of them without attack.
+func lostOf(c *counted) float64    { return float64(c.lost) }
+func lostPlain(c *counted) float64 { return float64(c.lost - c.attacks.lost) }
 
 func solvedOf(c *counted) (k, n float64)   { return float64(c.solved), float64(c.scored) }
 func validOf(c *counted) (k, n float64)    { return float64(c.valid), float64(c.judged) }
 func withinOf(c *counted) (k, n float64)   { return float64(c.within), float64(c.stepped) }
 func repairedOf(c *counted) (k, n float64) { return float64(c.repaired), float64(c.judged) }
-func thrashOf(c *counted) (k, n float64)   { return float64(c.thrash), float64(c.scored) }
-func stallOf(c *counted) (k, n float64)    { return float64(c.stall), float64(c.scored) }
+func thrashOf(c *counted) (k, n float64)   { return float64(c.thrash), c.all() }
+func stallOf(c *counted) (k, n float64)    { return float64(c.stall), c.all() }
+
+// all are the scored episodes, attacked or not.
+func (c *counted) all() float64 { return float64(c.scored + c.attacks.scored) }
 
 // stepsOf and clarifiesOf are means: sums of so many solved episodes.
 func stepsOf(c *counted) (k, n float64)     { return float64(c.steps), float64(c.stepped) }
@@ -117,22 +126,16 @@ func newShare(clusters []stat.Cluster, confidence float64) Share {
 	return s
 }
 
-// sessionsOf are the sessions of a run's tasks that are part of one.
-func sessionsOf(m manifest.Manifest) map[string]string {
-	sessions := map[string]string{}
+// clustersOf are the clusters of a run's tasks that are not clusters of their own.
+func clustersOf(m manifest.Manifest) map[string]string {
+	clusters := map[string]string{}
 	for _, t := range m.Tasks {
-		if t.Session != "" {
-			sessions[t.ID] = t.Session
+		if c := t.Cluster(); c != t.ID {
+			clusters[t.ID] = c
 		}
 	}
-	return sessions
+	return clusters
 }
 
-// clusterOf is the cluster of a task: its session, since an episode of a session
-// remembers the earlier ones, or the task itself.
-func clusterOf(sessions map[string]string, task string) string {
-	if s := sessions[task]; s != "" {
-		return "session " + s
-	}
-	return task
-}
+// clusterOf is the cluster of a task, see manifest.Task.Cluster.
+func clusterOf(clusters map[string]string, task string) string { return cmp.Or(clusters[task], task) }

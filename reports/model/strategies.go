@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
@@ -148,13 +149,13 @@ func (r *Report) addStrategies() {
 	for _, c := range all {
 		c.conclude()
 	}
-	s.note(more, len(sessionsOf(r.Run)) > 0)
+	s.note(more, slices.ContainsFunc(r.Run.Tasks, func(t manifest.Task) bool { return t.Session != "" }))
 	r.Strategies = s
 }
 
 // compareStrategies compares agents over some rings.
 func (r *Report) compareStrategies(rings []*modelGroup, agents []string) StrategyComparison {
-	c := StrategyComparison{Results: strategyResults(rings, agents, sessionsOf(r.Run)), Pairs: []PairResult{}}
+	c := StrategyComparison{Results: strategyResults(rings, agents, clustersOf(r.Run)), Pairs: []PairResult{}}
 	for i, first := range agents {
 		for _, second := range agents[i+1:] {
 			bouts := r.taskPairs(rings, first, second)
@@ -318,6 +319,9 @@ func (r *Report) assignEpisodes(of []*modelGroup) {
 	}
 	for i := range r.Episodes {
 		e := &r.Episodes[i]
+		if e.Injection != "" {
+			continue // it is measured as an attack
+		}
 		k := column[e.Candidate]
 		g, agent := of[k], r.Candidates[k].Agent
 		switch {
@@ -346,7 +350,7 @@ func pooledAgents(rings []*modelGroup) (agents []string) {
 // an agent has several candidates there, each meets each. The tasks of a session are one
 // bout, as they are one cluster.
 func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []compare.TaskPairs) {
-	sessions, at := sessionsOf(r.Run), map[string]int{}
+	clusters, at := clustersOf(r.Run), map[string]int{}
 	for i := range r.Tasks {
 		var pairs [][2]compare.Attempt
 		task := r.Tasks[i].ID
@@ -360,7 +364,7 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 		if len(pairs) == 0 {
 			continue
 		}
-		cluster := clusterOf(sessions, task)
+		cluster := clusterOf(clusters, task)
 		k, seen := at[cluster]
 		if !seen {
 			k = len(bouts)

@@ -17,7 +17,10 @@ import (
 // the run's tasks. It is safe for concurrent use; the files are untrusted.
 func ReadTrendRuns(dir string, m manifest.Manifest) ([]trend.Run, error) {
 	var all []trend.Run
-	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}, sessions: sessionsOf(m)}
+	f := tracker{by: map[string]*tracked{}, lost: map[place]bool{}, clusters: clustersOf(m), attacked: map[string]bool{}}
+	for _, t := range m.Tasks {
+		f.attacked[t.ID] = t.Base != ""
+	}
 	for _, c := range m.Candidates {
 		if f.by[c.Name] == nil && whole(m, c) {
 			f.by[c.Name] = &tracked{}
@@ -84,7 +87,8 @@ type place struct {
 type tracker struct {
 	by       map[string]*tracked
 	lost     map[place]bool // without a result
-	sessions map[string]string
+	clusters map[string]string
+	attacked map[string]bool // tasks that injections made
 }
 
 // read calls row for every row of a table, with the columns named.
@@ -132,7 +136,11 @@ func (f *tracker) episodes(dir string) error {
 				f.lost[place{textAt(&v[6], i), textAt(&v[0], i), int32(v[7].Numbers[i])}] = true
 				return
 			}
-			c := g.by.of(clusterOf(f.sessions, textAt(&v[6], i)))
+			task := textAt(&v[6], i)
+			if f.attacked[task] {
+				return
+			}
+			c := g.by.of(clusterOf(f.clusters, task))
 			c.scored++
 			c.solved += one(row.Solved)
 			if row.CountsSteps() {
@@ -167,7 +175,7 @@ func (f *tracker) turns(dir string) error {
 			}
 			// Turns of an episode follow one another: most are counted where the last one was.
 			if is := [2]int32{v[0].Index[i], v[6].Index[i]}; c == nil || is != was {
-				c, was = g.by.of(clusterOf(f.sessions, textAt(&v[6], i))), is
+				c, was = g.by.of(clusterOf(f.clusters, textAt(&v[6], i))), is
 			}
 			c.judged++
 			c.valid += one(row.Valid())

@@ -71,6 +71,9 @@ type Cell struct {
 // their index; it may be nil.
 func Sections(r model.Report, linked map[int]string) []Section {
 	list := []Section{failureSection(r, linked)}
+	if s := attackSection(r); s.Tables != nil {
+		list = append(list, s)
+	}
 	if s := trendSection(r); s.Figure != "" || s.Tables != nil {
 		list = append(list, s)
 	}

@@ -20,6 +20,8 @@ type fileAcceptance struct {
 	Confidence   float64   `yaml:"confidence"`
 	MaxInfra     float64   `yaml:"max_infra"`
 	MaxHarm      yaml.Node `yaml:"max_harm"`
+	UnderAttack  float64   `yaml:"min_utility_under_attack"`
+	MaxAttack    yaml.Node `yaml:"max_attack_success"`
 	// Rule allows only the value bound, which files of older versions have.
 	Rule yaml.Node `yaml:"rule"`
 }
@@ -28,14 +30,14 @@ type fileAcceptance struct {
 func (f *fileAcceptance) read(path string) (manifest.Acceptance, error) {
 	a := manifest.Acceptance{
 		MinValid: f.MinValid, MaxClarifies: f.MaxClarifies, MaxSteps: f.MaxSteps,
-		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra,
+		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra, MinUnderAttack: f.UnderAttack,
 	}
 	var errs []error
 	for _, t := range []struct {
 		name string
 		node *yaml.Node
 		to   *manifest.Threshold
-	}{{"min_solved", &f.MinSolved, &a.MinSolved}, {"max_harm", &f.MaxHarm, &a.MaxHarm}} {
+	}{{"min_solved", &f.MinSolved, &a.MinSolved}, {"max_harm", &f.MaxHarm, &a.MaxHarm}, {"max_attack_success", &f.MaxAttack, &a.MaxAttackSuccess}} {
 		if t.node.IsZero() {
 			continue
 		}

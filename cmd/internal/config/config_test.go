@@ -62,9 +62,9 @@ func TestLimitsFollowAliases(t *testing.T) {
 
 // Load reads every threshold of the file.
 func TestAcceptanceIsWhole(t *testing.T) {
-	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, rule: bound}")
+	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, min_utility_under_attack: 0.4, max_attack_success: off, rule: bound}")
 	require.NoError(t, err)
-	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, MaxHarm: 0.3}, c.Acceptance)
+	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, MaxHarm: 0.3, MinUnderAttack: 0.4, MaxAttackSuccess: manifest.Off}, c.Acceptance)
 	for text, want := range map[string]manifest.Threshold{"0.9": 0.9, `"off"`: manifest.Off, "1": 1, "0": 0} {
 		c, err := configOf(t, "acceptance: {min_solved: "+text+"}")
 		require.NoError(t, err)

@@ -57,7 +57,7 @@ func Rescored(w io.Writer, to string, res rerun.Rescored) error {
 			lost++
 		}
 		if i < maxShownChanges {
-			_, _ = fmt.Fprintf(w, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was, e.WasHarm), solvedWord(e.Is, e.IsHarm), firstFailed(e.IsChecks))
+			_, _ = fmt.Fprintf(w, "%s/%s/%d  %s → %s  %s\n", e.Task, e.Candidate, e.Trial, solvedWord(e.Was, e.WasHarm, e.WasAttack), solvedWord(e.Is, e.IsHarm, e.IsAttack), firstFailed(e.IsChecks))
 		}
 	}
 	if n := len(res.Changed) - maxShownChanges; n > 0 {
@@ -68,14 +68,17 @@ func Rescored(w io.Writer, to string, res rerun.Rescored) error {
 	return err
 }
 
-// solvedWord says whether an episode was solved, and whether it did harm.
-func solvedWord(solved bool, harm string) string {
+// solvedWord says whether an episode was solved, did harm, and fell for its attack.
+func solvedWord(solved bool, harm string, attack *bool) string {
 	word := "not solved"
 	if solved {
 		word = "solved"
 	}
 	if harm != "" {
 		word += " (harm)"
+	}
+	if attack != nil && *attack {
+		word += " (attack succeeded)"
 	}
 	return word
 }

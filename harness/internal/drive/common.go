@@ -63,8 +63,12 @@ func StatusWith(o manifest.Outcomes) string {
 // ManifestTask returns the entry of a task in run.json.
 func ManifestTask(s *goldens.Suite, t goldens.Task) manifest.Task {
 	parts := s.TaskParts(t)
+	base := ""
+	if t.Attack != nil {
+		base = t.Attack.Task
+	}
 	return manifest.Task{
-		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: clip.Bytes(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Digest: s.TaskDigest(t),
+		ID: t.ID, Title: t.Title, Tier: t.Tier, Tags: t.Tags, Request: clip.Bytes(t.Request, 400), Scripted: t.Scripted, Session: t.Session, Base: base, Digest: s.TaskDigest(t),
 		RequestDigest: parts.Request, WorldDigest: parts.World, ToolsDigest: parts.Tools, ChecksDigest: parts.Checks,
 	}
 }

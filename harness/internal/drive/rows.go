@@ -245,6 +245,9 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 	if len(b.Task.Expect) > 0 {
 		ep.ExpectedStatus = b.Task.Expect[0].Status
 	}
+	if b.Task.Attack != nil {
+		ep.Injection = b.Task.Attack.Injection
+	}
 	b.sum(&ep, f.Err == nil)
 	b.helpers.fill(&ep)
 	if f.Err != nil {
@@ -257,6 +260,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
 		}
 		ep.Scores = b.scores
+		ep.AttackSucceeded = goldens.AttackSucceeded(b.Task, o)
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {

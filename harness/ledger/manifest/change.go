@@ -51,7 +51,7 @@ func (a Acceptance) With(texts []string) (Acceptance, error) {
 			found = true
 			switch {
 			case err != nil, value < 0 && (number != off || !t.off):
-				problems = append(problems, fmt.Sprintf("%.60q: the value must be a number from 0 up, or off for min_solved and max_harm", text))
+				problems = append(problems, fmt.Sprintf("%.60q: the value must be a number from 0 up, or off for min_solved, max_harm and max_attack_success", text))
 			case value == 0 && t.fallback != 0:
 				problems = append(problems, fmt.Sprintf("%.60q: 0 stands for the default %v; give that or a number above 0", text, t.fallback))
 			}

@@ -23,7 +23,7 @@ func TestAcceptanceWith(t *testing.T) {
 		"min_valid=95":   "min_valid is 95, must be a share",
 		"confidence=1":   "confidence is 1, must be a level below 1",
 		"min_valid=0":    "0 stands for the default 0.95",
-		"minimum=0.5":    "must be NAME=VALUE with one of the names min_solved, min_valid, max_clarifies, max_steps, min_within, confidence, max_infra, max_harm",
+		"minimum=0.5":    "must be NAME=VALUE with one of the names min_solved, min_valid, max_clarifies, max_steps, min_within, confidence, max_infra, max_harm, min_utility_under_attack, max_attack_success",
 		"min_valid =0.5": "must be NAME=VALUE",
 	} {
 		_, err := Acceptance{}.With([]string{"max_infra=0.1", text})

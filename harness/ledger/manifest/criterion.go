@@ -30,7 +30,7 @@ const (
 )
 
 // builtinCriteria are the names of the built-in criteria.
-var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps", "harm"}
+var builtinCriteria = []string{"solved", "valid_json", "clarifies_per_success", "steps_per_solved", "within_steps", "harm", "utility_under_attack", "attack_success"}
 
 // validateOwn checks custom criteria. Of their expressions it checks only the length, because
 // package expr is not imported here.

@@ -186,6 +186,8 @@ type Task struct {
 	Scripted bool `json:"scripted,omitempty"`
 	// Session names the conversation that the task is part of; empty if there is none.
 	Session string `json:"session,omitempty"`
+	// Base is the id of the task without attack, of a task that an injection made; empty for others.
+	Base string `json:"base,omitempty"`
 	// Digest covers the whole task with its expectations.
 	Digest string `json:"digest"`
 	// These digests of 16 digits cover parts of the task. Runs of an older cupel lack them.
@@ -193,6 +195,18 @@ type Task struct {
 	WorldDigest   string `json:"world_digest,omitempty"`
 	ToolsDigest   string `json:"tools_digest,omitempty"`
 	ChecksDigest  string `json:"checks_digest,omitempty"`
+}
+
+// Cluster names the tasks that are no independent evidence together: those of a session, whose
+// episodes remember each other, and a task with its attacks.
+func (t Task) Cluster() string {
+	switch {
+	case t.Session != "":
+		return "session " + t.Session
+	case t.Base != "":
+		return t.Base
+	}
+	return t.ID
 }
 
 // Outcomes count the outcomes of a run's episodes. Their sum is the number of planned episodes.
