@@ -20,12 +20,13 @@ func TestEveryRendererShowsEverySection(t *testing.T) {
 	ways := reporttest.Ways()
 	ways.Rows.Episodes[0].Requests = []work.Request{{Tool: "delete", Kind: "approval", Severity: "destructive", Say: "deny"}}
 	ways.Rows.Episodes[0].Tasks = []work.Task{{Kind: "delegate", State: "failed"}}
+	ways.Rows.Episodes[0].Injection, ways.Rows.Episodes[0].AttackSucceeded = "steal", new(true)
 	r := Build(ways.M, ways.Rows)
 	r.Trend = []trend.Series{{Candidate: "a", Metric: trend.Solved, Points: make([]trend.Point, 2), Changes: []trend.Change{{At: 1, Detected: 1, Before: 1}}}}
 	page, markdown := reporttest.Render(t, HTML, r), reporttest.Render(t, text.Markdown, r)
 	terminal := reporttest.Render(t, func(w io.Writer, r model.Report) error { return text.Summary(w, r, text.Screen{}) }, r)
 	sections := view.Sections(r, nil)
-	require.Len(t, sections, 4)
+	require.Len(t, sections, 5)
 	for _, s := range sections {
 		require.Contains(t, page, `<section id="`+s.ID+`"`)
 		require.Contains(t, page, `<a href="#`+s.ID+`">`+s.Title+`</a>`)

@@ -67,6 +67,9 @@ type Episode struct {
 	// Cluster names what tasks have in common that are not independent evidence, such as one
 	// request with several attacks; empty means that the task is separate.
 	Cluster string
+	// Injection names the text of an attacker that the agent was shown; empty without attack. The
+	// Cluster of an attacked task is the task without attack.
+	Injection string
 	// Clarifies are the messages to the user that were not the last one.
 	Clarifies  int
 	Start, End int64
@@ -82,10 +85,12 @@ type Verdict struct {
 	Solved bool
 	// Checks are what the verdict is made of.
 	Checks []ledger.Check
-	// Harm says whether the episode did harm, such as what an attacker wanted; nil if the source
-	// does not say. HarmReason names it.
+	// Harm says whether the episode did harm; nil if the source does not say. HarmReason names it.
 	Harm       *bool
 	HarmReason string
+	// AttackSucceeded says whether the attacker got what it wants; nil if the source does not say,
+	// or without attack.
+	AttackSucceeded *bool
 }
 
 // Turn is one answer of a model.

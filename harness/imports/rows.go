@@ -42,7 +42,7 @@ func rowsOf(m *manifest.Manifest, e *Episode) ledger.EpisodeRows {
 	key.EpisodeID = idOf(e.Start, m.RunID, e.Task, e.Candidate, strconv.Itoa(e.Trial))
 	rows := ledger.EpisodeRows{Episode: ledger.Episode{
 		Key: key, Status: manifest.StatusImported, Steps: int32(len(e.Turns)), ToolCalls: int32(len(e.Calls)),
-		Clarifies: int32(e.Clarifies), TsStart: e.Start, ElapsedUs: e.End - e.Start,
+		Clarifies: int32(e.Clarifies), TsStart: e.Start, ElapsedUs: e.End - e.Start, Injection: clip.Bytes(e.Injection, maxColumn),
 	}}
 	row := &rows.Episode
 	if e.Answer != nil {
@@ -90,6 +90,9 @@ func conclude(rows *ledger.EpisodeRows, e *Episode, asPublished bool) {
 		row.Status, row.InfraError = ledger.StatusInfraError, true
 	case e.Verdict != nil:
 		row.Status, row.Solved, row.Harm, row.HarmReason = string(agent.Answered), e.Verdict.Solved, e.Verdict.Harm, clip.Bytes(e.Verdict.HarmReason, maxError)
+		if e.Injection != "" {
+			row.AttackSucceeded = e.Verdict.AttackSucceeded
+		}
 		if e.Failed != "" || e.Crashed != "" {
 			row.Status = ledger.StatusStopped
 		}

@@ -121,7 +121,7 @@ func write(dir string, m manifest.Manifest, s *spool) (manifest.Manifest, error)
 }
 
 // maxWord bounds the names of tasks and candidates, in bytes.
-const maxWord = 60
+const maxWord = 80
 
 // word returns text as a name that a command line, a path and a page can hold. Different long texts
 // are different names.
@@ -204,6 +204,9 @@ func enter(m *manifest.Manifest, e *Episode, at map[string]int, request int) {
 
 func taskOf(e *Episode, request int) manifest.Task {
 	t := manifest.Task{ID: e.Task, Title: "request unknown", Session: e.Cluster}
+	if e.Injection != "" {
+		t.Session, t.Base = "", word(e.Cluster)
+	}
 	whole := ""
 	if e.Request != nil {
 		whole = *e.Request

@@ -132,7 +132,7 @@ func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
 		if m.Gates = m.drop >= 0 || m.growth > 0; m.Gates != gates {
 			continue
 		}
-		if m.gather(&def, p.tasks); m.N == 0 && slices.Contains(optional, def.name) {
+		if m.gather(&def, p.tasks); m.N == 0 && m.Note == "" && slices.Contains(optional, def.name) {
 			continue
 		}
 		if def.name == contractValid {

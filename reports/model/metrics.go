@@ -102,7 +102,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		ClarifyGoals: p.questions, ExpectedStops: p.stops, Attacks: p.attacks(confidence),
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
-	if r.Cost != nil && p.solved > 0 {
+	if r.Cost != nil && p.solved > 0 && r.Success.N > 0 {
 		per := float64(*r.Cost) / float64(p.solved)
 		r.CostPerSolved = &per
 	}

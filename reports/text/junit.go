@@ -121,6 +121,13 @@ func (s *junitSuite) add(e model.Episode) {
 		}
 		c.Failure.Message = words.Clip(words.Join("; ", "harm: "+e.Harm, c.Failure.Message), 300)
 	}
+	if e.AttackSucceeded != nil && *e.AttackSucceeded {
+		if c.Failure == nil {
+			s.Failures++
+			c.Failure = &junitProblem{Type: "attack"}
+		}
+		c.Failure.Message = words.Clip(words.Join("; ", "attack "+e.Injection+" succeeded", c.Failure.Message), 300)
+	}
 	s.Cases = append(s.Cases, c)
 }
 

@@ -67,6 +67,9 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 	if e.Solved {
 		limit = 240
 	}
+	if a := e.AttackSucceeded; a != nil {
+		v.Facts += " · attack " + words.Brief(e.Injection, 60) + map[bool]string{true: " succeeded", false: " failed"}[*a]
+	}
 	v.Harm = strings.Clone(words.Clip(e.HarmReason, 300))
 	v.Answer = strings.Clone(words.Clip(e.Answer, limit))
 	if ledger.Lost(excluded) || excluded == ledger.LostToCap {

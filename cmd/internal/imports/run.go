@@ -157,6 +157,9 @@ func verdict(m manifest.Manifest, e ledger.Episode) string {
 			b.WriteString(" (" + console.Line(c.Detail) + ")")
 		}
 	}
+	if e.AttackSucceeded != nil {
+		b.WriteString("\n  attack " + console.Line(e.Injection) + ": " + map[bool]string{true: "succeeded", false: "failed"}[*e.AttackSucceeded])
+	}
 	if e.Harm != nil && *e.Harm {
 		b.WriteString("\n  harm: " + console.Line(e.HarmReason))
 	}

@@ -35,8 +35,8 @@ type dojoRow struct {
 // alone is the condition in which the user asks for the attacker's goal.
 const alone = "injection-alone"
 
-// Read implements imports.Format. A candidate is a pipeline without attack, or with one. Harm is that
-// the attacker's goal was reached.
+// Read implements imports.Format. A candidate is a pipeline. An attack succeeded if the goal of its
+// injection task was reached.
 func (AgentDojo) Read(ctx context.Context, files []imports.File, o imports.Options, add func(*imports.Episode) error) (imports.Result, error) {
 	r := imports.NewRows(o, add)
 	r.Each(ctx, files, func(line []byte) error {
@@ -76,13 +76,10 @@ func (row *dojoRow) episode(r *imports.Rows) (*imports.Episode, error) {
 	case strings.HasPrefix(row.UserTask, "injection_task"):
 		e.Candidate += "." + alone
 	case row.Attack != "":
-		e.Candidate += "." + row.Attack
-		e.Cluster = e.Task
-		e.Task += "." + row.InjectionTask
-		v.Checks = append(v.Checks, ledger.Check{Name: "security", Passed: !*row.Security})
-		if v.Harm = row.Security; *row.Security {
-			v.HarmReason = "the goal of " + row.InjectionTask + " was reached"
-		}
+		attack := row.InjectionTask + "." + row.Attack
+		e.Cluster, e.Injection = e.Task, row.Suite+"."+attack
+		e.Task += "." + attack
+		v.AttackSucceeded = row.Security
 	}
 	e.ID, e.Verdict = e.Candidate+"/"+e.Task, v
 	e.Chat(list)

@@ -84,14 +84,14 @@ func TestAgentDojo(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, c.episodes, 2)
 	e := c.episodes[0]
-	require.Equal(t, []any{"s.user_task_0.injection_task_2", "p/1.direct", "s.user_task_0", int64(2_500_000), true, true},
-		[]any{e.Task, e.Candidate, e.Cluster, e.End, *e.Verdict.Harm, e.Verdict.Solved})
+	require.Equal(t, []any{"s.user_task_0.injection_task_2.direct", "p/1", "s.user_task_0", "s.injection_task_2.direct", int64(2_500_000), true, true},
+		[]any{e.Task, e.Candidate, e.Cluster, e.Injection, e.End, *e.Verdict.AttackSucceeded, e.Verdict.Solved})
 	require.Len(t, e.Calls, 1, "calls without a result were not made")
 	require.Equal(t, []any{"f", "no", 1}, []any{e.Calls[0].Name, e.Calls[0].Failed, e.Calls[0].Turn})
 	require.Nil(t, e.Answer, "the last turn is a call")
 	e = c.episodes[1]
 	require.Equal(t, []any{"p/1", "context length"}, []any{e.Candidate, e.Crashed})
-	require.Nil(t, e.Verdict.Harm, "security says nothing without an attack")
+	require.Nil(t, e.Verdict.AttackSucceeded, "security says nothing without an attack")
 	require.Equal(t, map[string]int{"field injections": 1}, c.LeftOut)
 
 	// Upstream's files have one object each, over several lines.

@@ -39,6 +39,9 @@ type mapping struct {
 	Crashed string   `yaml:"crashed"`
 	Failed  string   `yaml:"failed"`
 	Harm    string   `yaml:"harm"`
+	// Injection names the attack, whose task without attack is Cluster.
+	Injection       string `yaml:"injection"`
+	AttackSucceeded string `yaml:"attack_succeeded"`
 	// Seconds is the duration, CostUSD the cost, In and Out are the tokens.
 	Seconds string `yaml:"seconds"`
 	CostUSD string `yaml:"cost_usd"`
@@ -187,7 +190,7 @@ func (m *mapping) episode(row *mapped, r *imports.Rows) (*imports.Episode, error
 	}
 	e := &imports.Episode{
 		ID: row.text(m.ID), Task: row.text(m.Task), Candidate: row.text(m.Candidate), Provider: row.text(m.Provider), Model: row.text(m.Model),
-		Cluster: row.text(m.Cluster), Crashed: failure(row.take(m.Crashed)), Failed: failure(row.take(m.Failed)),
+		Cluster: row.text(m.Cluster), Injection: row.text(m.Injection), Crashed: failure(row.take(m.Crashed)), Failed: failure(row.take(m.Failed)),
 	}
 	e.Candidate = cmp.Or(e.Candidate, e.Model)
 	e.In, e.Out = row.whole(m.In), row.whole(m.Out)
@@ -208,6 +211,9 @@ func (m *mapping) episode(row *mapped, r *imports.Rows) (*imports.Episode, error
 		if *harm {
 			e.Verdict.HarmReason = m.Harm
 		}
+	}
+	if attacked := row.yes(m.AttackSucceeded, nil); e.Verdict != nil {
+		e.Verdict.AttackSucceeded = attacked
 	}
 	if row.err != nil {
 		return nil, row.err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +13,9 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/testkit"
+	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/stat"
+	"github.com/cupel-eval/cupel/reports/view"
 )
 
 // shared is a file of the published results, or the test is skipped.
@@ -25,18 +26,6 @@ func shared(t testing.TB, path ...string) imports.File {
 	name := filepath.Join(append([]string{testkit.Root(t), "..", "shared"}, path...)...)
 	return imports.File{Path: name, Source: manifest.SourceFile{Name: filepath.Base(name)}}
 }
-
-// share is solved and all episodes.
-type share struct{ yes, n int }
-
-func (s *share) add(yes bool) {
-	if s.n++; yes {
-		s.yes++
-	}
-}
-
-// percent has two digits, as in the published tables.
-func (s *share) percent() string { return fmt.Sprintf("%.2f", 100*float64(s.yes)/float64(s.n)) }
 
 // The airline of tau-bench: 200 rewards, the ends of the conversations, and pass^1 to pass^4 as published.
 func TestPublishedAirline(t *testing.T) {
@@ -86,33 +75,41 @@ func TestPublishedAirline(t *testing.T) {
 	require.Empty(t, stat.PassesAll(one, 4), "pass^4 of one trial is absent, not 0")
 }
 
-// dojoTable are the shares of the three columns of AgentDojo's table, by pipeline.
-type dojoTable map[string]*[3]share
-
-func (d dojoTable) add(candidate string, solved bool, harm *bool) {
-	name, attack, attacked := strings.Cut(candidate, ".important_instructions")
-	if strings.HasSuffix(candidate, "."+alone) || attack != "" {
-		return
-	}
-	if d[name] == nil {
-		d[name] = &[3]share{}
-	}
-	if !attacked {
-		d[name][0].add(solved)
-		return
-	}
-	d[name][1].add(solved)
-	d[name][2].add(*harm)
-}
-
 // pipelines are those of the sample, those with traps first.
 var pipelines = []string{
 	"gemini-2.0-flash-001", "meta-llama_Llama-3-70b-chat-hf", "command-r", "claude-3-5-sonnet-20241022", "gemini-1.5-pro-002", "gpt-4o-2024-05-13",
 	"gpt-4o-2024-05-13-repeat_user_prompt", "gpt-4o-2024-05-13-tool_filter",
 }
 
+// dojo imports runs and returns their report, and by candidate the row of its section on attacks.
+func dojo(t *testing.T, files []imports.File, asPublished bool) (r model.Report, left imports.Result, rows map[string]string) {
+	t.Helper()
+	dir, m, left := importAll(t, AgentDojo{}, files, imports.Target{AsPublished: asPublished}, imports.Options{})
+	b := model.NewBuilder(m, nil)
+	_, episodes, err := ledger.Open(dir)
+	require.NoError(t, err)
+	for row, err := range episodes {
+		require.NoError(t, err)
+		b.Add(row)
+	}
+	r, rows = b.Report(), map[string]string{}
+	for _, s := range view.Sections(r, nil) {
+		if s.ID != "attacks" {
+			continue
+		}
+		for _, cells := range s.Tables[0].Rows {
+			line := "|"
+			for _, c := range cells {
+				line += " " + c.Text + " |"
+			}
+			rows[cells[0].Text] = line
+		}
+	}
+	return r, left, rows
+}
+
 // AgentDojo: every cell as published, with crashed runs counted and only the cases that all pipelines
-// have, and without them. docs/published.md has the same figures.
+// have, and without them. docs/published.md has the rows of the report.
 func TestPublishedAgentDojo(t *testing.T) {
 	type cells struct {
 		Utility     struct{ N, Yes int }
@@ -121,9 +118,7 @@ func TestPublishedAgentDojo(t *testing.T) {
 	}
 	var want struct {
 		Pipelines map[string]struct {
-			Files         int
 			Published     map[string]float64
-			Shared        cells `json:"shared_cases"`
 			WithoutErrors cells `json:"without_errors"`
 			Errors        map[string]int
 		}
@@ -131,51 +126,49 @@ func TestPublishedAgentDojo(t *testing.T) {
 	require.NoError(t, json.Unmarshal(testkit.Shared(t, "published", "agentdojo", "expected.json"), &want))
 	page := testkit.Doc(t, "published.md")
 	var files []imports.File
+	crashed := 0
 	for _, name := range pipelines[:testkit.Long(2, len(pipelines))] {
 		files = append(files, shared(t, "agentdojo", "runs", name+".jsonl.gz"))
+		for _, n := range want.Pipelines[name].Errors {
+			crashed += n
+		}
 	}
-	tables := map[bool]dojoTable{}
 	for _, asPublished := range []bool{false, true} {
-		dir, m, r := importAll(t, AgentDojo{}, files, imports.Target{AsPublished: asPublished}, imports.Options{})
-		crashed, notShared := 0, 0
-		for _, name := range pipelines[:len(files)] {
-			for _, n := range want.Pipelines[name].Errors {
-				crashed += n
-			}
-		}
-		require.Equal(t, crashed, m.Imported.Crashed)
-		d := dojoTable{}
-		tables[asPublished] = d
-		_, episodes, err := ledger.Open(dir)
-		require.NoError(t, err)
-		for rows, err := range episodes {
-			require.NoError(t, err)
-			if e := &rows.Episode; e.Excluded() == "" {
-				d.add(e.Candidate, e.Solved, e.Harm)
-			}
-		}
-		for _, c := range m.Imported.NotShared {
-			notShared += c.Count
-		}
+		r, left, rows := dojo(t, files, asPublished)
+		require.Equal(t, crashed, r.Run.Imported.Crashed)
 		if asPublished {
-			require.Equal(t, 328, r.LeftOut["episodes of cases that not all candidates have"], "320 attacked, 8 alone")
-			require.Zero(t, m.Outcomes.InfraErrors)
+			require.Equal(t, 328, left.LeftOut["episodes of cases that not all candidates have"], "320 attacked, 8 alone")
+			require.Zero(t, r.Outcomes.InfraErrors)
 		} else {
-			require.Equal(t, crashed, m.Outcomes.InfraErrors)
+			require.Equal(t, crashed, r.Outcomes.InfraErrors)
+			notShared := 0
+			for _, c := range r.Run.Imported.NotShared {
+				notShared += c.Count
+			}
 			require.Equal(t, 328, notShared)
 		}
-	}
-	require.Len(t, tables[true], len(files))
-	for name, published := range tables[true] {
-		w := want.Pipelines[name]
-		for i, key := range []string{"utility", "utility_under_attack", "targeted_asr"} {
-			require.Equal(t, fmt.Sprintf("%.2f", w.Published[key]), published[i].percent(), "%s %s", name, key)
+		seen := 0
+		for _, c := range r.Candidates {
+			if c.Attacks == nil {
+				require.Contains(t, c.Name, alone)
+				continue
+			}
+			seen++
+			w := want.Pipelines[c.Name]
+			shares := []model.Share{c.Attacks.Utility, c.Attacks.UnderAttack, c.Attacks.Succeeded}
+			for i, key := range []string{"utility", "utility_under_attack", "targeted_asr"} {
+				if asPublished {
+					require.Equal(t, fmt.Sprintf("%.2f", w.Published[key]), fmt.Sprintf("%.2f", 100**shares[i].Value), "%s %s", c.Name, key)
+				}
+			}
+			for i, x := range []struct{ N, Yes int }{w.WithoutErrors.Utility, w.WithoutErrors.UnderAttack, w.WithoutErrors.ASR} {
+				if !asPublished {
+					require.Equal(t, []int{x.Yes, x.N}, []int{shares[i].K, shares[i].N}, "%s column %d", c.Name, i)
+				}
+			}
+			require.Contains(t, page, rows[c.Name]+"\n")
+			require.Contains(t, page, fmt.Sprintf("| %s | %.2f | %.2f | %.2f |\n", c.Name, w.Published["utility"], w.Published["utility_under_attack"], w.Published["targeted_asr"]))
 		}
-		clean := tables[false][name]
-		for i, c := range []struct{ N, Yes int }{w.WithoutErrors.Utility, w.WithoutErrors.UnderAttack, w.WithoutErrors.ASR} {
-			require.Equal(t, share{c.Yes, c.N}, clean[i], "%s column %d", name, i)
-		}
-		row := fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |", name, published[0].percent(), clean[0].percent(), published[1].percent(), clean[1].percent(), published[2].percent(), clean[2].percent())
-		require.Contains(t, page, row)
+		require.Equal(t, len(files), seen)
 	}
 }
