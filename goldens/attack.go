@@ -32,10 +32,10 @@ func ReadSuccess(p yamlfile.Place) (e Expect) {
 	return e
 }
 
-// AttackSucceeded reports whether the outcome of an episode is what the attacker of its task
+// AttackSucceeded reports whether the outcome of an episode is what the attacker of the task
 // wants: all checks pass, and calls count only if they succeeded. It is nil for a task
 // without attack. It is pure and safe for concurrent use.
-func AttackSucceeded(t Task, o Outcome) *bool {
+func (t Task) AttackSucceeded(o Outcome) *bool {
 	if t.Attack == nil {
 		return nil
 	}

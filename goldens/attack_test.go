@@ -38,10 +38,10 @@ func TestAttackSucceeded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(c.o.Calls)
-			got := AttackSucceeded(Task{Attack: &Attack{Succeeds: c.wants}}, c.o)
+			got := Task{Attack: &Attack{Succeeds: c.wants}}.AttackSucceeded(c.o)
 			require.Equal(t, c.want, *got)
 			require.Len(t, c.o.Calls, before)
 		})
 	}
-	require.Nil(t, AttackSucceeded(Task{}, Outcome{}), "without attack there is nothing to succeed")
+	require.Nil(t, Task{}.AttackSucceeded(Outcome{}), "without attack there is nothing to succeed")
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 )
 
-// MaxTokensCap and MaxTemperature bound what a candidate may ask for.
+// maxTokensCap and maxTemperature bound what a candidate may ask for.
 const (
-	MaxTokensCap   = 1_000_000
-	MaxTemperature = 2
+	maxTokensCap   = 1_000_000
+	maxTemperature = 2
 )
 
 // Validate reports everything that is wrong with a candidate, by field name: a
@@ -69,11 +69,11 @@ func (c Candidate) Faults(report func(field, detail string)) {
 	if c.RescueOnContradiction && c.Rescue == "" {
 		add("rescue_on_contradiction", "needs a rescue model to ask")
 	}
-	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > MaxTokensCap) {
-		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", MaxTokensCap, *c.MaxTokens))
+	if c.MaxTokens != nil && (*c.MaxTokens < 1 || *c.MaxTokens > maxTokensCap) {
+		add("max_tokens", fmt.Sprintf("must be from 1 to %d, but is %d", maxTokensCap, *c.MaxTokens))
 	}
-	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= MaxTemperature) {
-		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", MaxTemperature, *t))
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
+		add("temperature", fmt.Sprintf("must be a number from 0 to %d, but is %v", maxTemperature, *t))
 	}
 	c.agentFaults(add)
 }

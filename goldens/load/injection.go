@@ -132,7 +132,7 @@ func (l *loader) cross(s *goldens.Suite) {
 			if in.tasks != nil && !named {
 				continue
 			}
-			attacked, at, why := l.attack(in, t)
+			attacked, at, why := attackOn(in, t)
 			switch {
 			case why == "":
 				l.addAttack(s, in, attacked)
@@ -164,15 +164,15 @@ func (l *loader) addAttack(s *goldens.Suite, in injection, t goldens.Task) {
 		in.at.Failf("with task %s it makes a task of the id %s", t.Attack.Task, fault)
 	}
 	l.taken[strings.ToLower(t.ID)] = fmt.Sprintf("%s:%d", in.at.Src.File, in.at.At())
-	if initial := judge.Initial(t.World); *goldens.AttackSucceeded(t, goldens.Outcome{StateBefore: initial, StateAfter: initial}) {
+	if initial := judge.Initial(t.World); *t.AttackSucceeded(goldens.Outcome{StateBefore: initial, StateAfter: initial}) {
 		in.goal.Failf("holds in task %s before the agent does anything; state what only an agent that follows the text does", t.Attack.Task)
 	}
 	s.Tasks = append(s.Tasks, t)
 }
 
-// attack returns a task with the text in all places of an injection; why says why it cannot
+// attackOn returns a task with the text in all places of an injection; why says why it cannot
 // be, and at where that is written.
-func (l *loader) attack(in injection, t goldens.Task) (attacked goldens.Task, at yamlfile.Place, why string) {
+func attackOn(in injection, t goldens.Task) (attacked goldens.Task, at yamlfile.Place, why string) {
 	if t.Scripted || t.Session != "" {
 		return t, in.at, "it is scripted or part of a session"
 	}
@@ -190,7 +190,7 @@ func (l *loader) attack(in injection, t goldens.Task) (attacked goldens.Task, at
 	t.World.Faults = slices.Clip(t.World.Faults)
 	for _, place := range in.into {
 		if place.fault.Tool == "" {
-			why = l.taint(&t.World, place, in.text)
+			why = injectState(&t.World, place, in.text)
 		} else if why = offers(place.fault.Tool); why == "" {
 			t.World.Faults = append(t.World.Faults, place.fault)
 		}
@@ -204,8 +204,8 @@ func (l *loader) attack(in injection, t goldens.Task) (attacked goldens.Task, at
 	return t, in.at, ""
 }
 
-// taint puts a text behind the text at a place of a world's initial state.
-func (l *loader) taint(w *world.Spec, place into, text string) (why string) {
+// injectState puts a text behind the text at a place of a world's initial state.
+func injectState(w *world.Spec, place into, text string) (why string) {
 	tree := yamlfile.DecodeJSON(w.State)
 	set := func(any) {}
 	at := tree

@@ -50,6 +50,10 @@ type Task struct {
 	// them where its solution calls a tool over HTTP.
 	Unsolved []Pair `json:"unsolved,omitempty"`
 	Excluded []Pair `json:"excluded,omitempty"`
+	// Fell are the strategies under which an agent that follows no injected text does what the
+	// attacker of the task wants. Unshown says that the solution never sees the text.
+	Fell    []string `json:"fell,omitempty"`
+	Unshown bool     `json:"unshown,omitempty"`
 	// Nop are the strategies under which doing nothing solves the task.
 	Nop []string `json:"nop,omitempty"`
 	Counts
@@ -112,6 +116,12 @@ func (r Result) Failures(min float64) (out []string) {
 		for _, p := range t.Unsolved {
 			out = append(out, fmt.Sprintf("%s refuses its reference solution under %s: %s", t.ID, p.Strategy, p.Why))
 		}
+		if len(t.Fell) > 0 {
+			out = append(out, fmt.Sprintf("%s: the attack succeeds without an agent that follows it, under %s; state in succeeds what only such an agent does", t.ID, strings.Join(t.Fell, ", ")))
+		}
+		if t.Unshown {
+			out = append(out, t.ID+": its reference solution is never shown the injected text; put it where the solution looks")
+		}
 		if len(t.Nop) > 0 {
 			out = append(out, fmt.Sprintf("%s accepts an agent that does nothing, under %s", t.ID, strings.Join(t.Nop, ", ")))
 		}
@@ -138,7 +148,11 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 			continue
 		}
 		r.Tasks, tasks = append(r.Tasks, Task{ID: t.ID}), append(tasks, t)
-		play, ok := o.Book.Of(t.ID)
+		id := t.ID
+		if t.Attack != nil {
+			id = t.Attack.Task
+		}
+		play, ok := o.Book.Of(id)
 		if !ok {
 			play, ok = o.Book.Find(t.Request, t.Tools)
 		}
@@ -188,6 +202,10 @@ func (l *lab) prove(ctx context.Context, out *Task, t goldens.Task, s solution, 
 		return nil
 	}
 	if out.refused = refused; refused != "" {
+		return nil
+	}
+	if t.Attack != nil { // the mutants are those of the task without attack
+		out.Unshown = !shown(t.Attack.Text, ref.outcome)
 		return nil
 	}
 	seen := map[string]bool{ref.key: true}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -101,6 +103,9 @@ func tryStrategies(ctx context.Context, o Options, tasks []goldens.Task, r *Resu
 	for _, e := range res.Rows.Episodes {
 		t := place[e.TaskID]
 		name, idle := strings.CutSuffix(e.Candidate, "."+nop)
+		if e.AttackSucceeded != nil && *e.AttackSucceeded && !slices.Contains(t.Fell, name) {
+			t.Fell = append(t.Fell, name)
+		}
 		switch {
 		case idle && e.Solved:
 			t.Nop = append(t.Nop, name)
@@ -135,4 +140,10 @@ func whyUnsolved(e ledger.Episode) string {
 		}
 	}
 	return "harm: " + e.HarmReason
+}
+
+// shown reports whether a tool returned a text in an episode.
+func shown(text string, o goldens.Outcome) bool {
+	quoted := tool.AppendCanonical(nil, text)
+	return slices.ContainsFunc(o.Calls, func(c goldens.Called) bool { return bytes.Contains(c.Result, quoted[1:len(quoted)-1]) })
 }

@@ -17,11 +17,11 @@ type Attacks struct {
 	UnderAttack Share `json:"utility_under_attack"`
 	Succeeded   Share `json:"attack_success"`
 	// Injections are in the order of their ids.
-	Injections []InjectionResult `json:"injections"`
+	Injections []injectionResult `json:"injections"`
 }
 
-// InjectionResult is what one injection made of a candidate.
-type InjectionResult struct {
+// injectionResult is what one injection made of a candidate.
+type injectionResult struct {
 	Injection   string `json:"injection"`
 	UnderAttack Share  `json:"utility_under_attack"`
 	Succeeded   Share  `json:"attack_success"`
@@ -83,7 +83,7 @@ func (p *pool) attacks(confidence float64) *Attacks {
 	a := &Attacks{Utility: share(p.by, solvedOf), UnderAttack: share(p.by, withstoodOf), Succeeded: share(p.by, attackedOf)}
 	for _, id := range slices.Sorted(maps.Keys(p.injections)) {
 		by := p.injections[id]
-		a.Injections = append(a.Injections, InjectionResult{id, share(by, withstoodOf), share(by, attackedOf)})
+		a.Injections = append(a.Injections, injectionResult{id, share(by, withstoodOf), share(by, attackedOf)})
 	}
 	return a
 }

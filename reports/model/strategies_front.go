@@ -31,7 +31,7 @@ func strategyResults(rings []*modelGroup, agents []string, sessions map[string]s
 	for i := range list {
 		sums[i].measure(&list[i])
 	}
-	Front(list)
+	markFront(list)
 	return list
 }
 
@@ -141,8 +141,8 @@ func priced(list []StrategyResult) bool {
 	return !slices.ContainsFunc(list, func(e StrategyResult) bool { return e.Cost == nil })
 }
 
-// Front marks the entrants that no other dominates.
-func Front(list []StrategyResult) {
+// markFront marks the entrants that no other dominates.
+func markFront(list []StrategyResult) {
 	if list[0].Success == nil {
 		return // all have the same trials, or none
 	}

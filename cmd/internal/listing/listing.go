@@ -144,11 +144,14 @@ func solved(e ledger.Episode) string {
 	return "no"
 }
 
-// status is how an episode ended, why, and whether it did harm.
+// status is how an episode ended, why, and whether it did harm or what its attacker wants.
 func status(e ledger.Episode) string {
 	s := strings.TrimSpace(e.Status + " " + e.StopReason)
 	if e.HarmReason != "" {
 		s += " (harm)"
+	}
+	if e.AttackSucceeded != nil && *e.AttackSucceeded {
+		s += " (attack succeeded)"
 	}
 	return s
 }

@@ -260,7 +260,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
 		}
 		ep.Scores = b.scores
-		ep.AttackSucceeded = goldens.AttackSucceeded(b.Task, o)
+		ep.AttackSucceeded = b.Task.AttackSucceeded(o)
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {
