@@ -9,7 +9,7 @@ import (
 
 // strategyResults measures the agents over the trials of tasks that all of them have a
 // result of, each with the same weight; the tasks of a session are one cluster.
-func strategyResults(rings []*modelGroup, agents []string, sessions map[string]string) []StrategyResult {
+func strategyResults(rings []*modelGroup, agents []string, clusters map[string]string) []StrategyResult {
 	list := make([]StrategyResult, len(agents))
 	sums := make([]strategyTotals, len(agents))
 	for i, a := range agents {
@@ -23,7 +23,7 @@ func strategyResults(rings []*modelGroup, agents []string, sessions map[string]s
 		for _, task := range g.tasks(agents) {
 			for _, trial := range g.trials(agents, task) {
 				for i, a := range agents {
-					sums[i].add(clusterOf(sessions, task), g.at(a, task, trial))
+					sums[i].add(clusterOf(clusters, task), g.at(a, task, trial))
 				}
 			}
 		}

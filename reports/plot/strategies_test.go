@@ -16,18 +16,20 @@ func TestStrategyTitles(t *testing.T) {
 		return model.StrategyResult{Agent: agent, Success: at(success), Cost: cost, Time: at(time)}
 	}
 	for _, c := range []struct {
-		name, want string
-		winner     string
-		list       []model.StrategyResult
+		name, want    string
+		winner, front string
+		list          []model.StrategyResult
 	}{
-		{"none", "", "", []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}},
-		{"winner", "Pareto-optimal in success, cost and time: a", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
-		{"alone, but not shown", "Pareto-optimal in success, cost and time: a", "", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
-		{"all", "Pareto-optimal in success, cost and time: a and b", "", []model.StrategyResult{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
-		{"two of three, unpriced", "Pareto-optimal in success and time: a and c", "", []model.StrategyResult{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
+		{"none", "", "", "", []model.StrategyResult{{Agent: "a"}, {Agent: "b"}}},
+		{"winner", "Pareto-optimal in success, cost and time: a", "a", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 0.5, at(2), 2)}},
+		{"alone, but not shown", "Pareto-optimal in success, cost and time: a", "", "a", []model.StrategyResult{entrant("a", 1, at(1), 1), entrant("b", 1, at(1), 2)}},
+		{"all", "Pareto-optimal in success, cost and time: a and b", "", "ab", []model.StrategyResult{entrant("a", 1, at(1), 2), entrant("b", 1, at(1), 2)}},
+		{"two of three, unpriced", "Pareto-optimal in success and time: a and c", "", "ac", []model.StrategyResult{entrant("a", 1, nil, 2), entrant("b", 0.9, at(1), 2), entrant("c", 0.8, at(1), 1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			model.Front(c.list)
+			for i := range c.list {
+				c.list[i].Front = strings.Contains(c.front, c.list[i].Agent)
+			}
 			r := model.Report{Strategies: &model.Strategies{Groups: []model.StrategyComparison{{Provider: "p", Model: "m", Results: c.list, Winner: c.winner}}}}
 			require.Equal(t, c.want, strategiesTitle(&r))
 			require.NotEmpty(t, strategiesAlt(&r))
