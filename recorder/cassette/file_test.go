@@ -124,7 +124,7 @@ interactions:
 	want = want[:i] + digest + want[i+64:]
 	require.Equal(t, want, got[:len(want)])
 	require.Contains(t, got, "    body: |+\n      data: {\"a\":1}\n\n      data: {\"b\":\"é\"}\n\n      data: [DONE]\n\n    headers:")
-	require.Contains(t, got, "    closed_early: true\nseal: sha256:")
+	require.Contains(t, got, "    closed_early: true\n    role: \"judge\"\nseal: sha256:")
 }
 
 func TestBothReadersReadWhatIsWritten(t *testing.T) {

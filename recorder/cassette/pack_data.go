@@ -62,7 +62,22 @@ func (w *packWriter) interaction(it *Interaction) {
 	}
 	w.text(it.Failure)
 	w.flag(it.ClosedEarly)
-	w.flag(it.TimedOut)
+	w.end(it.TimedOut, it.Role)
+}
+
+// end appends whether a response timed out and, since packs have roles, 2 more and the role if
+// there is one. A pack without roles is what it was before.
+func (w *packWriter) end(timedOut bool, role string) {
+	var n int64
+	if timedOut {
+		n = 1
+	}
+	if role == "" {
+		w.number(n)
+		return
+	}
+	w.number(n + 2)
+	w.text(role)
 }
 
 func (w *packWriter) headers(h http.Header) {
@@ -173,7 +188,20 @@ func (r *packReader) interaction(it *Interaction) {
 		it.Reads[i] = BodyRead{r.small(), r.number()}
 	}
 	it.Failure = r.text()
-	it.ClosedEarly, it.TimedOut = r.flag(), r.flag()
+	it.ClosedEarly = r.flag()
+	it.TimedOut, it.Role = r.end()
+}
+
+// end reads what packWriter.end wrote.
+func (r *packReader) end() (timedOut bool, role string) {
+	n := r.number()
+	if n >= 2 {
+		role = r.text()
+	}
+	if n > 3 || n >= 2 && role == "" {
+		r.bad = true
+	}
+	return n&1 == 1, role
 }
 
 // headers reads names in order, so that duplicates are errors. It returns nil unless keep
