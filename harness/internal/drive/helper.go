@@ -119,22 +119,21 @@ func (u *helperUse) add(r providers.Reply, price func() (int64, bool)) {
 }
 
 // helperUses are what each role has used.
-type helperUses map[helper.Role]*helperUse
+type helperUses struct{ judge, user helperUse }
 
 // of returns the use of a role.
-func (u helperUses) of(role helper.Role) *helperUse {
-	if u[role] == nil {
-		u[role] = &helperUse{}
+func (u *helperUses) of(role helper.Role) *helperUse {
+	if role == helper.User {
+		return &u.user
 	}
-	return u[role]
+	return &u.judge
 }
 
 // fill fills in the columns of an episode.
-func (u helperUses) fill(ep *ledger.Episode) {
-	judge, user := u.of(helper.Judge), u.of(helper.User)
-	ep.JudgeCalls, ep.UserCalls = judge.calls, user.calls
-	ep.JudgeTokensIn, ep.JudgeTokensOut, ep.JudgeCostNanoUSD = judge.columns()
-	ep.UserTokensIn, ep.UserTokensOut, ep.UserCostNanoUSD = user.columns()
+func (u *helperUses) fill(ep *ledger.Episode) {
+	ep.JudgeCalls, ep.UserCalls = u.judge.calls, u.user.calls
+	ep.JudgeTokensIn, ep.JudgeTokensOut, ep.JudgeCostNanoUSD = u.judge.columns()
+	ep.UserTokensIn, ep.UserTokensOut, ep.UserCostNanoUSD = u.user.columns()
 }
 
 func (u *helperUse) columns() (in, out, cost *int64) {

@@ -65,7 +65,6 @@ func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
 		config:   v.ConfigDigest,
 		secrets:  v.Secrets,
 		priceDay: v.Today,
-		helpers:  helperUses{},
 		actions:  map[int]string{},
 		asked:    map[int]int32{},
 	}
