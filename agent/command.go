@@ -73,7 +73,11 @@ type AskUser struct {
 
 // Listen says that the machine is idle and would finish: the outcome is a UserSaid with the
 // next message of the user or, if none is due any more, a UserReplied that is Silent.
-type Listen struct{ ID, Parent int }
+// Said is what it has answered.
+type Listen struct {
+	ID, Parent int
+	Said       string
+}
 
 // Wait passes virtual time, which counts as elapsed.
 type Wait struct {

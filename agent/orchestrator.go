@@ -327,7 +327,7 @@ func (m *orchestratorMachine) idle() {
 		}
 	case m.thread.Busy() || m.waker > 0 || m.listening > 0:
 	case m.Thread && !m.heard:
-		c := m.Listen(Listen{Parent: m.event})
+		c := m.Listen(Listen{Parent: m.event, Said: m.main.end.Text})
 		m.listening = c.ID
 		m.issue(c, c.ID, nil)
 	default:

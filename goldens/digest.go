@@ -65,6 +65,9 @@ func worldParts(t Task) []any {
 	if len(t.Human)+len(t.Messages) > 0 {
 		parts = append(parts, t.Human, t.Messages)
 	}
+	if t.User != nil {
+		parts = append(parts, t.User.Helper().Prompt)
+	}
 	return parts
 }
 
@@ -121,6 +124,7 @@ func (s *Suite) ContentDigest() string {
 		Task
 		World  worldDigest
 		Expect []Expect
+		User   string `json:",omitempty"`
 	}
 	doc := struct {
 		Format, Name string
@@ -133,6 +137,9 @@ func (s *Suite) ContentDigest() string {
 	}{Format: "cupel-suite-1", Name: s.Name, Tools: s.Tools, HTTP: s.HTTP, MCP: s.MCP, Fixed: s.Fixed, Approvals: s.Approvals}
 	for _, t := range s.Tasks {
 		d := task{Task: t, World: digestedWorld(t.World), Expect: digestedChecks(t.Expect)}
+		if t.User != nil {
+			d.User = t.User.Helper().Prompt
+		}
 		d.Title, d.Probes, d.File, d.Line = "", nil, "", 0
 		doc.Tasks = append(doc.Tasks, d)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/human"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/goldens/persona"
 	custom "github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/goldens/world"
@@ -185,7 +186,10 @@ type Task struct {
 	Approvals []bool `json:",omitempty"`
 	// Human are the rules of a scripted human, which answers in place of Replies and
 	// Approvals. Messages are the user's further messages.
-	Human    []human.Rule    `json:",omitempty"`
+	Human []human.Rule `json:",omitempty"`
+	// User is a simulated user, which answers questions in place of Replies and goes on with
+	// the conversation; nil for none.
+	User     *persona.User   `json:"-"`
 	Messages []human.Message `json:",omitempty"`
 	// Script are the model outputs of a Scripted task.
 	Script []Emit
@@ -258,6 +262,8 @@ type Outcome struct {
 	StateBefore, StateAfter json.RawMessage
 	// Requests are what people were asked for, in order.
 	Requests []human.Requested
+	// Talk is the conversation with the simulated user.
+	Talk []persona.Exchange
 	// Scores are what scorers and judges found, by the names of their checks.
 	Scores map[string]custom.Result
 }

@@ -13,6 +13,9 @@ import (
 // once, in the order of the task.
 func (t Task) Helpers() (out []helper.Helper) {
 	seen := map[string]bool{}
+	if t.User != nil {
+		out = append(out, t.User.Helper())
+	}
 	for _, e := range t.Expect {
 		for _, c := range e.Judges {
 			if c.Judge != nil && !seen[c.Name] {
@@ -22,6 +25,19 @@ func (t Task) Helpers() (out []helper.Helper) {
 		}
 	}
 	return out
+}
+
+// UserFaults lists what the simulated user of the task did wrong in an episode: see
+// persona.User.Faults. It is nil without one. How the task is scored plays no part.
+func (t Task) UserFaults(o Outcome) []string {
+	if t.User == nil {
+		return nil
+	}
+	var expected []string
+	for _, e := range t.Expect {
+		expected = slices.Concat(expected, e.Numbers, e.ContainsAny, e.ContainsAll)
+	}
+	return t.User.Faults(t.Request, o.Talk, expected)
 }
 
 // Asking returns the candidate with another model: that of a helper.

@@ -74,6 +74,9 @@ func planSource(r *runner, f Fork) (drive.Planned, error) {
 	if slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task && t.Session != "" }) {
 		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: its task is part of a session, so its history belongs to other episodes; copy the task without its session and fork the copy", f)}
 	}
+	if slices.ContainsFunc(o.Suite.Tasks, func(t goldens.Task) bool { return t.ID == f.Task && t.User != nil }) {
+		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: its task has a simulated user, whose recorded answers do not fit another conversation; record the task with the other candidate", f)}
+	}
 	plan, err := makePlan(o)
 	if err != nil {
 		return drive.Planned{}, &ConfigError{fmt.Errorf("fork %s: %w", f, err)}

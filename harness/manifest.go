@@ -54,7 +54,7 @@ func (r *runner) manifest() manifest.Manifest {
 // incapable is the number of planned tasks that a candidate's strategy cannot run.
 func incapable(r *runner, c goldens.Candidate) (n int) {
 	for _, t := range r.plan.tasks {
-		n += drive.Count(t.planned && !t.Scripted && lacksMessages(c, t.Task))
+		n += drive.Count(t.planned && !t.Scripted && incapableOf(c, t.Task))
 	}
 	return n
 }

@@ -171,16 +171,18 @@ func makePlan(o Options) (*plan, error) {
 	return p, nil
 }
 
-// takes reports whether a candidate runs a task: scripted tasks have their own, and further
-// messages need a strategy that takes them.
+// takes reports whether a candidate runs a task: scripted tasks have their own.
 func takes(c goldens.Candidate, t goldens.Task) bool {
-	return t.Scripted == (c.Provider == episode.ScriptedCandidate) && (t.Scripted || !lacksMessages(c, t))
+	return t.Scripted == (c.Provider == episode.ScriptedCandidate) && (t.Scripted || !incapableOf(c, t))
 }
 
-// lacksMessages reports whether a task has messages for which a candidate's strategy has no
-// thread: such a pair is left out of runs.
-func lacksMessages(c goldens.Candidate, t goldens.Task) bool {
-	return len(t.Messages) > 0 && slices.Contains(strategy.Of(c.Agent).Cannot, strategy.CanThread)
+// incapableOf reports whether a task has messages for which a candidate's strategy has no
+// thread, or a simulated user that it cannot ask: such a pair is left out of runs. An external
+// agent's questions are answered while it acts, by replies alone.
+func incapableOf(c goldens.Candidate, t goldens.Task) bool {
+	cannot := strategy.Of(c.Agent).Cannot
+	return len(t.Messages) > 0 && slices.Contains(cannot, strategy.CanThread) ||
+		t.User != nil && (slices.Contains(cannot, strategy.CanAsk) || c.Agent == strategy.External)
 }
 
 // selected resolves the tasks and candidates of the selection.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -17,10 +18,12 @@ var helperFields = settings.Names(reflect.TypeFor[helper.Model]())
 // maxRubric bounds a rubric, in bytes: every prompt of its judge has it.
 const maxRubric = 64 << 10
 
-// readHelper reads the model of a helper, whose object may have other fields, too.
-func readHelper(o yamlfile.Object) (m helper.Model) {
+// readHelper reads the model of a helper, whose object may have other fields, too. name is its
+// name if the object has none.
+func readHelper(o yamlfile.Object, name string) (m helper.Model) {
 	before := len(o.Src.Found.List)
 	settings.Read[helper.Model](o, helperFields)(&m)
+	m.Name = cmp.Or(m.Name, name)
 	if len(o.Src.Found.List) == before {
 		goldens.Candidate{Name: m.Name}.Asking(m).Faults(faultsAt(o))
 	}
@@ -31,7 +34,7 @@ func readHelper(o yamlfile.Object) (m helper.Model) {
 func (l *loader) readJudges(list yamlfile.Place) (out []helper.Jury) {
 	for _, item := range list.Items() {
 		o := item.Object(append([]string{"rubric", "rubric_file", "sees"}, helperFields...))
-		j := helper.Jury{Rubric: l.readRubric(o), Sees: []string{rubric.Calls}, Model: readHelper(o)}
+		j := helper.Jury{Rubric: l.readRubric(o), Sees: []string{rubric.Calls}, Model: readHelper(o, "")}
 		if slices.ContainsFunc(out, func(other helper.Jury) bool { return other.Model.Name == j.Model.Name }) {
 			o.FieldAt("name").Failf("judge %s is defined already", j.Model.Name)
 		}

@@ -38,7 +38,7 @@ func (l *loader) givenDemands(s *goldens.Suite, t goldens.Task, o yamlfile.Objec
 	if t.AnswerSchema != nil {
 		top("answer_schema", func(g *witness.Goal) { g.Task.AnswerSchema = t.AnswerSchema })
 	}
-	if len(t.Replies) == 0 {
+	if len(t.Replies) == 0 && t.User == nil {
 		top("replies", func(g *witness.Goal) { g.Silent = true })
 	}
 	for name, value := range budgetsByName(t.Budgets) {

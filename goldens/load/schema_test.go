@@ -82,7 +82,7 @@ func TestSchemaHasTheFieldsOfTheLoader(t *testing.T) {
 	defs := schemaOf(t)
 	for name, fields := range map[string][]string{
 		"suite": suiteFields, "task_file": taskFileFields, "candidate": candidateFields, "matrix": matrixFields, "exclusion": axisNames[:], "inclusion": inclusionFields, "tool": toolFields, "defaults": defaultsFields,
-		"budgets": budgetFields, "world": worldFields, "task": taskFields, "dataset": datasetFields, "fault": faultFields, "injection": injectionFields, "into": intoFields, "emit": emitFields,
+		"budgets": budgetFields, "world": worldFields, "task": taskFields, "dataset": datasetFields, "fault": faultFields, "injection": injectionFields, "user": userFields, "fact": factFields, "user_model": userModelFields, "into": intoFields, "emit": emitFields,
 		"candidate.memory": settings.Names(reflect.TypeFor[goldens.Memory]()), "candidate.batch": settings.Names(reflect.TypeFor[strategy.Batch]()), "candidate.plan": settings.Names(reflect.TypeFor[strategy.PlanBounds]()), "candidate.orchestrator": settings.Names(reflect.TypeFor[limits.Bounds]()), "service": settings.Names(reflect.TypeFor[external.HTTP]()),
 		"http": httpFields, "header_env": settings.Names(reflect.TypeFor[world.HTTPHeader]()), "server": settings.Names(reflect.TypeFor[toolserver.Server]()), "server_tool": settings.Names(reflect.TypeFor[toolserver.Mark]()),
 	} {

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "human", "messages", "agent", "script", "fails", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "human", "user", "messages", "agent", "script", "fails", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -76,6 +76,14 @@ func readPeople(o yamlfile.Object, t *goldens.Task, people []human.Rule) (own hu
 	}
 	if !counted {
 		t.Human = append(own.List, people...)
+	}
+	if p, ok := o.Get("user"); ok {
+		if t.User = readUser(p); o.Has("replies") {
+			p.Failf("user answers in place of replies; remove those")
+		}
+		if !slices.Contains(t.Requires, strategy.CanAsk) {
+			t.Requires = append(t.Requires, strategy.CanAsk)
+		}
 	}
 	if p, ok := o.Get("messages"); ok {
 		t.Messages = human.ReadMessages(p)

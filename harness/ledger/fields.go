@@ -36,7 +36,7 @@ func (e *Episode) fields(dst []any) []any {
 		&e.Steps, &e.ToolCalls, &e.Clarifies, &e.Violations, &e.ThrashEvents, &e.StallEvents)
 	return append(e.Tokens.fields(dst), &e.CostNanoUSD, &e.TsStart, &e.ElapsedUs, &e.InfraError, &e.ErrorKind, &e.ErrorText,
 		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest,
-		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Injection, &e.AttackSucceeded, &e.Hosts, &e.Requests, &e.Tasks, &e.Scores,
+		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Injection, &e.AttackSucceeded, &e.UserFaults, &e.Hosts, &e.Requests, &e.Tasks, &e.Scores,
 		&e.JudgeCalls, &e.JudgeTokensIn, &e.JudgeTokensOut, &e.JudgeCostNanoUSD,
 		&e.UserCalls, &e.UserTokensIn, &e.UserTokensOut, &e.UserCostNanoUSD)
 }

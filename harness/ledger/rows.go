@@ -220,6 +220,8 @@ type Episode struct {
 	// wants; it is null without attack, and in an episode without a result.
 	Injection       string `parquet:"injection,dict"`
 	AttackSucceeded *bool  `parquet:"attack_succeeded,optional"`
+	// UserFaults are what the simulated user did wrong, each once; empty without one.
+	UserFaults []string `parquet:"user_faults,list"`
 	// Hosts are those that an external agent tried to reach besides cupel, as far as it asked
 	// the proxy that refuses them.
 	Hosts []string `parquet:"hosts,list"`

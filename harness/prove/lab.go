@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/persona"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -42,7 +43,7 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 	l := &lab{planned: map[string]drive.Planned{}, env: &drive.Env{
 		RunID: "prove", Mode: recorder.Live, Tools: map[string]episode.ToolFunc{}, Answers: drive.NewAnswerBook(),
 		Command: func(string, string, int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
-		LookupEnv: base.LookupEnv,
+		LookupEnv: base.LookupEnv, Factories: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return player{}, nil }},
 	}}
 	for _, t := range suite.Tools {
 		if suite.Remote(t.Name) {
@@ -72,6 +73,15 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 		l.planned[p.Task.ID] = p
 	}
 	return l, nil
+}
+
+// player plays the simulated users of the lab.
+type player struct{}
+
+// Call implements providers.Model.
+func (player) Call(_ context.Context, c providers.Call) (providers.Reply, error) {
+	said, _ := persona.Play(c.System, c.Messages[len(c.Messages)-1].Text, persona.Plain)
+	return providers.Reply{Text: said}, nil
 }
 
 // errOffline says that a solution needs a network.

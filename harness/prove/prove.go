@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness"
 )
@@ -146,6 +147,11 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 		if t.Scripted {
 			r.Scripted++
 			continue
+		}
+		if t.User != nil { // a simulated model plays it, whoever is to play it otherwise
+			user := *t.User
+			user.Model = helper.Model{Name: user.Model.Name, Provider: labProvider, Model: oracle}
+			t.User = &user
 		}
 		r.Tasks, tasks = append(r.Tasks, Task{ID: t.ID}), append(tasks, t)
 		id := t.ID

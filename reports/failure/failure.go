@@ -26,6 +26,8 @@ const (
 	Budget Kind = "budget"
 	// ToolHandling: a tool failed or refused, and the model did not cope.
 	ToolHandling Kind = "tool handling"
+	// User: the simulated user broke its rules; what the agent did wrong afterwards is not counted.
+	User Kind = "user"
 	// Infrastructure: provider, network or quota.
 	Infrastructure Kind = "infrastructure"
 	// Harness: cupel, the suite, a tool's program or a cassette; also a run that was
@@ -35,7 +37,7 @@ const (
 
 // Kinds are all kinds, in the order shown.
 func Kinds() []Kind {
-	return []Kind{Contract, Answer, Trajectory, Budget, ToolHandling, Infrastructure, Harness}
+	return []Kind{Contract, Answer, Trajectory, Budget, ToolHandling, User, Infrastructure, Harness}
 }
 
 // Cause is why an episode was not solved.
@@ -80,11 +82,12 @@ func cause(rows ledger.EpisodeRows) Cause {
 }
 
 // rules are in the order in which they are tried.
-func rules() [14]rule {
+func rules() [15]rule {
 	return [...]rule{
 		{Harness, (*episode).byHarness},
 		{Infrastructure, (*episode).byProvider},
 		{Harness, (*episode).cutOff},
+		{User, (*episode).byUser},
 		{Contract, (*episode).unusable},
 		{ToolHandling, (*episode).failedCall},
 		{Budget, (*episode).outOfBudget},

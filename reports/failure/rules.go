@@ -47,6 +47,15 @@ func (e *episode) cutOff() string {
 	return ""
 }
 
+// byUser: the simulated user broke its rules.
+func (e *episode) byUser() string {
+	if len(e.UserFaults) == 0 {
+		return ""
+	}
+	fault, _, _ := strings.Cut(e.UserFaults[0], ":")
+	return "simulated user: " + name(fault)
+}
+
 // unusable: outputs that break the strategy's protocol ended the episode.
 func (e *episode) unusable() string {
 	if e.Status != ledger.StatusStopped {

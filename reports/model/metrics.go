@@ -99,7 +99,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Latency: spread(m.latencies), TTFT: spread(m.ttfts),
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(), Limited: m.limited,
 		Calibration:  calibration.Reliability(m.forecasts, calibrationBins),
-		ClarifyGoals: p.questions, ExpectedStops: p.stops, Attacks: p.attacks(confidence),
+		ClarifyGoals: p.questions, ExpectedStops: p.stops, Attacks: p.attacks(confidence), UserFaults: p.misled,
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
 	if r.Cost != nil && p.solved > 0 && r.Success.N > 0 {

@@ -187,9 +187,14 @@ func (r *Report) addExcludedNotes() {
 	if lostOutcomes(o).WithoutResult() > 0 {
 		r.Notes = append(r.Notes, "Values and intervals are those of the scored episodes. A candidate passes only if it would with its lost episodes at their worst, too.")
 	}
+	for _, c := range r.Candidates {
+		if c.UserFaults > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("In %s of candidate %s the simulated user broke its rules (column user_faults): they say less about the agent.", words.Plural(c.UserFaults, "episode"), c.Name))
+		}
+	}
 	for _, c := range r.Run.Candidates {
 		if c.Incapable > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s left out of candidate %s: agent %s takes no further messages of the user. Comparisons use the tasks that both sides ran.", words.Plural(c.Incapable, "task"), c.Name, c.Agent))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s left out of candidate %s: agent %s takes no further messages of the user, or cannot ask a simulated one. Comparisons use the tasks that both sides ran.", words.Plural(c.Incapable, "task"), c.Name, c.Agent))
 		}
 	}
 	if early := cutShort(r.Run); early != "" {

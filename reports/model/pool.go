@@ -35,6 +35,8 @@ type pool struct {
 	harmed []harmedEpisode
 	// injections are the counts of attacked episodes by injection.
 	injections map[string]taskCounts
+	// misled are scored episodes whose simulated user broke its rules.
+	misled int
 	// interim says that this is not the last look at the data.
 	interim bool
 }
@@ -72,6 +74,7 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 		p.ended.NotScored++
 	default:
 		p.scored++
+		p.misled += int(one(len(rows.Episode.UserFaults) > 0))
 		c := p.by.of(cluster)
 		c.thrash += one(rows.Episode.ThrashEvents > 0)
 		c.stall += one(rows.Episode.StallEvents > 0)
@@ -137,6 +140,7 @@ func (p *pool) addSolved(cluster string, e *Episode, row *ledger.Episode, maxSte
 
 // merge adds what another pool counted.
 func (p *pool) merge(q *pool) {
+	p.misled += q.misled
 	p.by.merge(q.by)
 	for injection, counts := range q.injections {
 		if p.injections == nil {

@@ -153,6 +153,8 @@ type Metrics struct {
 	// stated one with whether the episode was solved. Brier is null without any.
 	Calibration []calibration.Bin `json:"calibration"`
 	Brier       *float64          `json:"brier"`
+	// UserFaults are scored episodes in which the simulated user broke its rules.
+	UserFaults int `json:"user_faults,omitempty"`
 	// ClarifyGoals are solved episodes whose expected outcome is a question: they
 	// do not count in clarifies_per_success.
 	ClarifyGoals int `json:"clarify_goals_solved"`

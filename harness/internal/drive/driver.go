@@ -219,7 +219,7 @@ func (e *driver) carryOut(ctx context.Context, c agent.Command, alone bool) erro
 		ask(ctx, e, c)
 	case agent.Listen:
 		e.rows.pass(c.ID, c.Parent)
-		listen(e, c)
+		listen(ctx, e, c)
 	case agent.CallTool:
 		carryOutTool(recorder.Ordered(ctx, c.ID), e, c)
 	case agent.Wait:

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens/helper"
+	"github.com/cupel-eval/cupel/goldens/persona"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
@@ -58,6 +59,23 @@ func askHelper(ctx context.Context, e *driver, h helper.Helper, place int, call 
 		return reply, fmt.Errorf("%s %s: %w", h.Role, h.Model.Name, err)
 	}
 	return reply, nil
+}
+
+// userSays returns what the simulated user of the task says next, to a message of the agent; ok
+// is false without one, and if it says nothing any more. place is that of askHelper.
+func userSays(ctx context.Context, e *driver, place int, heard string) (said string, ok bool) {
+	u := e.Task.User
+	if u == nil || u.Done(e.rows.talk) {
+		return "", false
+	}
+	reply, err := askHelper(ctx, e, u.Helper(), place, u.Call(e.Task.Request, e.rows.talk, heard))
+	if err != nil {
+		failHelper(ctx, e, place, err)
+		return "", false
+	}
+	said = persona.Read(reply.Text)
+	e.rows.talk = append(e.rows.talk, persona.Exchange{Heard: heard, Said: said})
+	return said, said != ""
 }
 
 // helperModel returns the model of a helper for its n-th call, and the day of its prices.

@@ -75,9 +75,9 @@ func say(e *driver, at time.Time, text string, sent func()) {
 	}})
 }
 
-// listen answers an idle machine: with the next message, later with one that has a time, or
-// by saying that there is none.
-func listen(e *driver, c agent.Listen) {
+// listen answers an idle machine: with the next message, with what the simulated user says
+// next, later with a message that has a time, or by saying that there is none.
+func listen(ctx context.Context, e *driver, c agent.Listen) {
 	e.people.listening = c.ID
 	switch p := &e.people; {
 	case len(p.idle) > 0:
@@ -85,6 +85,10 @@ func listen(e *driver, c agent.Listen) {
 		p.idle = p.idle[1:]
 		say(e, e.clock, text, func() {})
 	case p.due == 0:
+		if said, ok := userSays(ctx, e, c.ID, c.Said); ok {
+			say(e, e.clock, said, func() {})
+			return
+		}
 		p.listening = 0
 		e.calls.add(completion{at: e.clock, id: c.ID, event: agent.UserReplied{At: e.clock, ID: c.ID, Silent: true}})
 	}
@@ -104,7 +108,7 @@ func put(ctx context.Context, e *driver, r request) {
 	r.row = e.rows.request(r.agent, r.Request, e.clock)
 	a, after, ok := answerRequest(ctx, e, r)
 	switch {
-	case !ok && r.suspend && ctx.Err() == nil:
+	case !ok && r.suspend && ctx.Err() == nil && !(e.Task.User != nil && r.Kind == person.Question):
 		e.people.open = append(e.people.open, r)
 	case after > 0:
 		e.calls.add(completion{at: e.clock.Add(after), id: r.id, late: func() completion { return settle(e, r, a, ok) }})
@@ -123,6 +127,10 @@ func settle(e *driver, r request, a person.Answer, ok bool) completion {
 // and approvals.
 func answerRequest(ctx context.Context, e *driver, r request) (a person.Answer, after time.Duration, ok bool) {
 	p := &e.people
+	if e.Task.User != nil && r.Kind == person.Question && (e.Human == nil || e.rows.past != nil) {
+		said, ok := userSays(ctx, e, r.id, r.Message)
+		return person.Answer{Say: person.Reply, Text: said}, 0, ok
+	}
 	if p.script != nil && (e.Human == nil || e.rows.past != nil) {
 		return p.script.Answer(r.Request)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/human"
+	"github.com/cupel-eval/cupel/goldens/persona"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -51,6 +52,7 @@ type rowBuilder struct {
 	cycles    int
 	requests  []work.Request
 	tasks     []worklog.Task // the latest that the machine reported
+	talk      []persona.Exchange
 	helpers   helperUses
 	scores    []ledger.Score
 }
@@ -259,7 +261,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
 		}
 		ep.Scores = b.scores
-		ep.AttackSucceeded = b.Task.AttackSucceeded(o)
+		ep.AttackSucceeded, ep.UserFaults = b.Task.AttackSucceeded(o), b.Task.UserFaults(o)
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {
@@ -306,6 +308,7 @@ func (b *rowBuilder) outcome(f agent.Finish, end time.Time) goldens.Outcome {
 		AllTurnsValidJSON: true, Elapsed: end.Sub(b.Task.World.Now),
 	}
 	o.StateBefore, o.StateAfter = b.world.States()
+	o.Talk = b.talk
 	for _, r := range b.requests {
 		o.Requests = append(o.Requests, human.Requested{Tool: r.Tool, Kind: r.Kind, Say: r.Say})
 	}

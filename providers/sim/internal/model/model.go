@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/goldens/persona"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 )
 
@@ -81,7 +82,15 @@ func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 	return said
 }
 
+// playing is how models play users, if not as the prompt asks.
+var playing = map[string]persona.Style{"sim-weak": persona.Blurts, "sim-erratic": persona.OutOf, "sim-nop": persona.Nothing}
+
 func (t *turn) reply() Said {
+	if n := len(t.Messages); n > 0 {
+		if said, ok := persona.Play(t.System, t.Messages[n-1].Text, playing[t.profile.Name]); ok {
+			return t.words(said)
+		}
+	}
 	if log, compressing := t.rawLog(); compressing {
 		return t.words(compress(log))
 	}
