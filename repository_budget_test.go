@@ -56,7 +56,7 @@ var addedPackages = []string{
 	"cmd/internal/pin", "cmd/internal/starter", "cmd/internal/tape", "cmd/internal/viewer", "goldens/desk", "goldens/human", "goldens/instance",
 	"goldens/flowsim", "goldens/flowsim/formula", "goldens/flowsim/graph", "goldens/flowsim/interp", "goldens/flowsim/table",
 	"goldens/flowsim/web",
-	"goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/playbook", "goldens/playbook/mistake",
+	"goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/persona", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",

@@ -49,14 +49,14 @@ var arrows = map[string][]string{
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool": {"agent/invisible", "internal/clip"},
-	"goldens":    {"agent/external", "agent/guard", "agent/orchestrator/limits", "agent/person", "agent/strategy", "agent/tool", "goldens/helper", "goldens/human", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/judge", "internal/clip"},
+	"goldens":    {"agent/external", "agent/guard", "agent/orchestrator/limits", "agent/person", "agent/strategy", "agent/tool", "goldens/helper", "goldens/human", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/persona", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/judge", "internal/clip"},
 	// The scripted human: what rules answer to requests of agents.
 	"goldens/human":  {"agent/person", "goldens/internal/match", "goldens/internal/yamlfile"},
 	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
 	"goldens/draft":            {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
+	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
 	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
 	"goldens/playbook/mistake": {"goldens/playbook"},
 	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
@@ -84,9 +84,10 @@ var arrows = map[string][]string{
 	// Expressions of rules and playbooks: the one package that imports expr-lang.
 	"goldens/internal/expression": {"goldens/internal/yamlfile", "internal/clip"},
 	// Checks that users bring: programs and Go functions.
-	"goldens/helper": {"goldens/rubric", "goldens/scorer"},
-	"goldens/rubric": {"goldens/scorer", "internal/clip"},
-	"goldens/scorer": {"internal/child", "internal/clip", "internal/lines"},
+	"goldens/helper":  {"goldens/rubric", "goldens/scorer"},
+	"goldens/persona": {"goldens/helper", "internal/clip"},
+	"goldens/rubric":  {"goldens/scorer", "internal/clip"},
+	"goldens/scorer":  {"internal/child", "internal/clip", "internal/lines"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
 	// internal/child runs commands, and leaves none of their descendants behind.
@@ -108,7 +109,7 @@ var arrows = map[string][]string{
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets"},
 	// The sessions of foreign agents, and the machine that makes their calls again.
 	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
@@ -126,7 +127,7 @@ var arrows = map[string][]string{
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
-	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/playbook", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
+	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
@@ -154,7 +155,7 @@ var arrows = map[string][]string{
 	"providers":         {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
 	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
-	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost"},
+	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost", "goldens/persona"},
 	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic":          {"providers", "providers/fault", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given.

@@ -187,7 +187,7 @@ type Task struct {
 	// Human are the rules of a scripted human, which answers in place of Replies and
 	// Approvals. Messages are the user's further messages.
 	Human []human.Rule `json:",omitempty"`
-	// User is a simulated user, which answers questions in place of Replies and goes on with
+	// User is a simulated user, which answers questions in place of Replies and continues
 	// the conversation; nil for none.
 	User     *persona.User   `json:"-"`
 	Messages []human.Message `json:",omitempty"`

@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
@@ -123,12 +123,12 @@ func TestUserFaults(t *testing.T) {
 		model, turns string
 		calls        int
 		silent       bool
-		faults       []string
+		faults       string
 	}{
-		"plays by the rules": {"sim-oracle", "", 1, false, nil},
-		"tells everything":   {"sim-weak", "", 1, false, []string{"told a fact unasked: reason"}},
-		"leaves its role":    {"sim-erratic", "", 1, false, []string{"left the persona"}},
-		"ends at once":       {"sim-nop", "", 1, true, nil},
+		"plays by the rules": {"sim-oracle", "", 1, false, ""},
+		"tells everything":   {"sim-weak", "", 1, false, "told a fact unasked: reason"},
+		"leaves its role":    {"sim-erratic", "", 1, false, "left the persona"},
+		"ends at once":       {"sim-nop", "", 1, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := withUser(t, t.TempDir(), strings.Replace(userSuite, "provider: sim-anthropic, model: sim-oracle", "provider: sim-anthropic, model: "+c.model, 1))
@@ -137,7 +137,7 @@ func TestUserFaults(t *testing.T) {
 			e := res.Rows.Episodes[0]
 			require.Empty(t, e.ErrorText)
 			require.EqualValues(t, c.calls, e.UserCalls)
-			require.Equal(t, c.faults, slices.Clip(e.UserFaults))
+			require.Equal(t, c.faults, e.UserFaults)
 			require.Equal(t, c.silent, e.Status == "clarify", e.Status)
 		})
 	}
@@ -161,4 +161,45 @@ func TestUserFails(t *testing.T) {
 	require.Equal(t, ledger.StatusInfraError, e.Status, e.ErrorText)
 	require.Contains(t, e.ErrorText, "user user: ")
 	require.False(t, e.Solved)
+}
+
+// listener is an agent that only listens, and says one thing each time.
+type listener struct {
+	said []string
+	id   int
+}
+
+func (m *listener) Step(ev agent.Event) (r agent.Ready) {
+	if _, silent := ev.(agent.UserReplied); silent || m.id == len(m.said) {
+		r.Commands = []agent.Command{agent.Finish{Status: agent.Answered, Answer: "Done."}}
+		return r
+	}
+	m.id++
+	r.Commands = []agent.Command{agent.Listen{ID: m.id, Said: m.said[m.id-1]}}
+	return r
+}
+
+// A user continues the conversation of an agent that listens, until its stop word or its bound.
+func TestUserContinues(t *testing.T) {
+	for name, c := range map[string]struct {
+		turns string
+		said  []string
+		calls int
+	}{
+		"until it has what it wants": {"", []string{"Which order number?", "Why?", "It is refunded.", "Why?"}, 3},
+		"as often as it may":         {"turns: 1, ", []string{"Which order number?", "Why?", "It is refunded."}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := withUser(t, t.TempDir(), strings.Replace(userSuite, "user: {", "user: {"+c.turns, 1))
+			o.Mode, o.Select.Candidates, o.Select.Tasks = recorder.Live, []string{"own"}, []string{"T"}
+			o.Candidates = []goldens.Candidate{{Name: "own", Agent: "own", Provider: "sim-openai", Model: "sim-oracle"}}
+			o.Strategies = map[string]agent.Strategy{"own": {Version: "own/1", New: func(agent.Params) (agent.Machine, error) { return &listener{said: c.said}, nil }}}
+			res, _ := runOne(t, o)
+			e := res.Rows.Episodes[0]
+			require.Empty(t, e.ErrorText)
+			require.EqualValues(t, c.calls, e.UserCalls)
+			require.Equal(t, "Done.", e.Answer)
+			require.Empty(t, e.UserFaults)
+		})
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/internal/clip"
-	"github.com/cupel-eval/cupel/providers"
 )
 
 // Stop is what a simulated user writes to end the conversation.
@@ -21,8 +20,6 @@ const (
 	DefaultTurns = 10
 	// maxSaid and maxHeard bound a message of either side, in bytes.
 	maxSaid, maxHeard = 8 << 10, 32 << 10
-	// maxTokens bounds a reply of a model without max_tokens.
-	maxTokens = 500
 )
 
 // User is a simulated user of a task. It knows no expectation of the task.
@@ -93,18 +90,24 @@ func (u User) Done(talk []Exchange) bool {
 	return len(talk) >= u.most() || len(talk) > 0 && talk[len(talk)-1].Said == ""
 }
 
-// Call returns the request for what the user says next: to heard, after talk. request is what
-// it has written to the agent first.
-func (u User) Call(request string, talk []Exchange, heard string) providers.Call {
-	c := providers.Call{System: u.Prompt(), MaxTokens: maxTokens}
+// Message is one message of the conversation as the user's model sees it; Own says that it is
+// the model's.
+type Message struct {
+	Own  bool
+	Text string
+}
+
+// Messages returns the conversation that the user's model continues: what the agent wrote last,
+// heard, is the last message. request is what the user has written to the agent first.
+func (u User) Messages(request string, talk []Exchange, heard string) (out []Message) {
 	before := "You wrote to the agent:\n" + clip.Bytes(request, maxHeard) + "\n\n"
 	for _, x := range append(slices.Clip(talk), Exchange{Heard: heard}) {
-		c.Messages = append(c.Messages, providers.Message{Role: providers.RoleUser, Text: before + writes + clip.Bytes(x.Heard, maxHeard)})
+		out = append(out, Message{Text: before + writes + clip.Bytes(x.Heard, maxHeard)})
 		if before = ""; x.Said != "" {
-			c.Messages = append(c.Messages, providers.Message{Role: providers.RoleAssistant, Text: x.Said})
+			out = append(out, Message{Own: true, Text: x.Said})
 		}
 	}
-	return c
+	return out
 }
 
 const writes = "The agent writes:\n"

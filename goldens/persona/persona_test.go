@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/helper"
-	"github.com/cupel-eval/cupel/providers"
 )
 
 var shopper = User{
@@ -16,16 +15,15 @@ var shopper = User{
 	Model: helper.Model{Name: "user", Provider: "p", Model: "m"},
 }
 
-func TestPromptAndCall(t *testing.T) {
-	c := shopper.Call("Refund me.", []Exchange{{"Which order number?", "O7."}}, "Why?")
-	require.Contains(t, c.System, "A customer who is in a hurry.")
-	require.Contains(t, c.System, "- order_number: O7\n- reason (why, what happened): the cup is broken\n")
-	require.Equal(t, []providers.Message{
-		{Role: providers.RoleUser, Text: "You wrote to the agent:\nRefund me.\n\nThe agent writes:\nWhich order number?"},
-		{Role: providers.RoleAssistant, Text: "O7."},
-		{Role: providers.RoleUser, Text: "The agent writes:\nWhy?"},
-	}, c.Messages)
-	require.LessOrEqual(t, len(shopper.Call("x", nil, strings.Repeat("y", 1<<20)).Messages[0].Text), maxHeard+100, "what an agent writes is bounded")
+func TestPromptAndMessages(t *testing.T) {
+	require.Contains(t, shopper.Prompt(), "A customer who is in a hurry.")
+	require.Contains(t, shopper.Prompt(), "- order_number: O7\n- reason (why, what happened): the cup is broken\n")
+	require.Equal(t, []Message{
+		{Text: "You wrote to the agent:\nRefund me.\n\nThe agent writes:\nWhich order number?"},
+		{Own: true, Text: "O7."},
+		{Text: "The agent writes:\nWhy?"},
+	}, shopper.Messages("Refund me.", []Exchange{{"Which order number?", "O7."}}, "Why?"))
+	require.LessOrEqual(t, len(shopper.Messages("x", nil, strings.Repeat("y", 1<<20))[0].Text), maxHeard+100, "what an agent writes is bounded")
 
 	other := shopper
 	other.Goal = "You want another cup."
@@ -85,8 +83,7 @@ func TestFaults(t *testing.T) {
 // Play reads what a user knows from its prompt alone.
 func TestPlay(t *testing.T) {
 	play := func(heard string, style Style) string {
-		c := shopper.Call("Refund me.", nil, heard)
-		said, ok := Play(c.System, c.Messages[0].Text, style)
+		said, ok := Play(shopper.Prompt(), shopper.Messages("Refund me.", nil, heard)[0].Text, style)
 		require.True(t, ok)
 		return said
 	}
@@ -109,8 +106,8 @@ func FuzzPlay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second string) {
 		var talk []Exchange
 		for _, heard := range []string{first, second} {
-			c := shopper.Call("Refund me.", talk, heard)
-			said, ok := Play(c.System, c.Messages[len(c.Messages)-1].Text, Plain)
+			messages := shopper.Messages("Refund me.", talk, heard)
+			said, ok := Play(shopper.Prompt(), messages[len(messages)-1].Text, Plain)
 			require.True(t, ok)
 			talk = append(talk, Exchange{heard, Read(said)})
 		}

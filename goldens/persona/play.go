@@ -24,7 +24,7 @@ func Play(system, message string, style Style) (said string, ok bool) {
 	goal, rest, _ = strings.Cut(goal, "\n\n"+known+"\n")
 	_, heard, _ := strings.Cut(message, writes)
 	heard = fold(heard)
-	var told []string
+	var facts []string
 	for line := range strings.Lines(rest) {
 		line, isFact := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "- ")
 		if !isFact {
@@ -34,7 +34,7 @@ func Play(system, message string, style Style) (said string, ok bool) {
 		name, more, _ := strings.Cut(strings.TrimSuffix(head, ")"), " (")
 		f := Fact{Name: name, Value: value, Asked: strings.Split(more, ", ")}
 		if style == Blurts || f.askedIn(heard) {
-			told = append(told, "The "+strings.ReplaceAll(name, "_", " ")+" is "+value+".")
+			facts = append(facts, "The "+strings.ReplaceAll(name, "_", " ")+" is "+value+".")
 		}
 	}
 	switch {
@@ -42,8 +42,8 @@ func Play(system, message string, style Style) (said string, ok bool) {
 		return "As an AI language model I cannot know that. How can I help you?", true
 	case style == Nothing:
 		return Stop, true
-	case len(told) > 0:
-		return strings.Join(told, " "), true
+	case len(facts) > 0:
+		return strings.Join(facts, " "), true
 	case strings.Contains(heard, "?"):
 		return "I do not know that. " + goal, true
 	}

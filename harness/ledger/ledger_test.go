@@ -46,6 +46,7 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 	}}
 	if i%2 > 0 {
 		rec.Episode.Harm = new(i%4 == 3)
+		rec.Episode.UserFaults = []string{"", "left the persona"}[i/2%2]
 		rec.Episode.Injection, rec.Episode.AttackSucceeded = "exfiltrate", []*bool{nil, new(true), new(false)}[i%3]
 	}
 	for c := range i % 4 {

@@ -220,8 +220,9 @@ type Episode struct {
 	// wants; it is null without attack, and in an episode without a result.
 	Injection       string `parquet:"injection,dict"`
 	AttackSucceeded *bool  `parquet:"attack_succeeded,optional"`
-	// UserFaults are what the simulated user did wrong, each once; empty without one.
-	UserFaults []string `parquet:"user_faults,list"`
+	// UserFaults are what the simulated user did wrong, each once, with "; " between them; empty
+	// without one.
+	UserFaults string `parquet:"user_faults,dict"`
 	// Hosts are those that an external agent tried to reach besides cupel, as far as it asked
 	// the proxy that refuses them.
 	Hosts []string `parquet:"hosts,list"`

@@ -49,10 +49,11 @@ func (e *episode) cutOff() string {
 
 // byUser: the simulated user broke its rules.
 func (e *episode) byUser() string {
-	if len(e.UserFaults) == 0 {
+	if e.UserFaults == "" {
 		return ""
 	}
-	fault, _, _ := strings.Cut(e.UserFaults[0], ":")
+	fault, _, _ := strings.Cut(e.UserFaults, ";")
+	fault, _, _ = strings.Cut(fault, ":") // the name of a fact
 	return "simulated user: " + name(fault)
 }
 

@@ -74,7 +74,7 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 		p.ended.NotScored++
 	default:
 		p.scored++
-		p.misled += int(one(len(rows.Episode.UserFaults) > 0))
+		p.misled += int(one(rows.Episode.UserFaults != ""))
 		c := p.by.of(cluster)
 		c.thrash += one(rows.Episode.ThrashEvents > 0)
 		c.stall += one(rows.Episode.StallEvents > 0)

@@ -61,6 +61,9 @@ func askHelper(ctx context.Context, e *driver, h helper.Helper, place int, call 
 	return reply, nil
 }
 
+// userTokens bounds what a simulated user without max_tokens says at once.
+const userTokens = 500
+
 // userSays returns what the simulated user of the task says next, to a message of the agent; ok
 // is false without one, and if it says nothing any more. place is that of askHelper.
 func userSays(ctx context.Context, e *driver, place int, heard string) (said string, ok bool) {
@@ -68,7 +71,15 @@ func userSays(ctx context.Context, e *driver, place int, heard string) (said str
 	if u == nil || u.Done(e.rows.talk) {
 		return "", false
 	}
-	reply, err := askHelper(ctx, e, u.Helper(), place, u.Call(e.Task.Request, e.rows.talk, heard))
+	call := providers.Call{System: u.Prompt(), MaxTokens: userTokens}
+	for _, m := range u.Messages(e.Task.Request, e.rows.talk, heard) {
+		role := providers.RoleUser
+		if m.Own {
+			role = providers.RoleAssistant
+		}
+		call.Messages = append(call.Messages, providers.Message{Role: role, Text: m.Text})
+	}
+	reply, err := askHelper(ctx, e, u.Helper(), place, call)
 	if err != nil {
 		failHelper(ctx, e, place, err)
 		return "", false

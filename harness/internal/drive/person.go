@@ -108,7 +108,7 @@ func put(ctx context.Context, e *driver, r request) {
 	r.row = e.rows.request(r.agent, r.Request, e.clock)
 	a, after, ok := answerRequest(ctx, e, r)
 	switch {
-	case !ok && r.suspend && ctx.Err() == nil && !(e.Task.User != nil && r.Kind == person.Question):
+	case !ok && r.suspend && ctx.Err() == nil && (e.Task.User == nil || r.Kind != person.Question):
 		e.people.open = append(e.people.open, r)
 	case after > 0:
 		e.calls.add(completion{at: e.clock.Add(after), id: r.id, late: func() completion { return settle(e, r, a, ok) }})

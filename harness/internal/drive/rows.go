@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent"
@@ -261,7 +262,7 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 			ep.Harm, ep.HarmReason = new(harm != ""), clip.Bytes(b.secrets.Redact("episodes.harm_reason", harm), 500)
 		}
 		ep.Scores = b.scores
-		ep.AttackSucceeded, ep.UserFaults = b.Task.AttackSucceeded(o), b.Task.UserFaults(o)
+		ep.AttackSucceeded, ep.UserFaults = b.Task.AttackSucceeded(o), strings.Join(b.Task.UserFaults(o), "; ")
 		solved, checks := goldens.Score(b.Task, o)
 		ep.Solved = solved
 		for _, c := range checks {

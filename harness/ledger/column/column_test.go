@@ -173,7 +173,7 @@ func TestColumns(t *testing.T) {
 	} {
 		require.Equal(t, want, kinds[name])
 	}
-	require.Len(t, Of("episodes"), 57)
+	require.Len(t, Of("episodes"), 58)
 }
 
 func TestRowVectorsRefusesInexactNumbers(t *testing.T) {
