@@ -120,7 +120,7 @@ func (p *Replayer) Again(ctx context.Context, was ledger.EpisodeRows) ([]episode
 func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	e := &rows.Episode
 	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil
-	e.Solved, e.Checks, e.Harm, e.HarmReason, e.AttackSucceeded = false, nil, nil, "", nil
+	e.Solved, e.Checks, e.Harm, e.HarmReason, e.AttackSucceeded, e.UserFaults = false, nil, nil, "", nil, ""
 	e.SetScores(ledger.Episode{})
 	e.UserCostNanoUSD = nil
 	rows.Turns = slices.Clone(rows.Turns)

@@ -110,7 +110,7 @@ func rescore(rows *ledger.EpisodeRows, again ledger.EpisodeRows, out *Rescored) 
 	name := drive.EpisodeName(old.TaskID, old.Candidate, int(old.Trial))
 	took := &rows.Episode
 	took.SuiteDigest, took.ExpectedStatus, took.Solved, took.Checks = now.SuiteDigest, now.ExpectedStatus, now.Solved, now.Checks
-	took.Harm, took.HarmReason, took.AttackSucceeded = now.Harm, now.HarmReason, now.AttackSucceeded
+	took.Harm, took.HarmReason, took.AttackSucceeded, took.UserFaults = now.Harm, now.HarmReason, now.AttackSucceeded, now.UserFaults
 	took.SetScores(now)
 	if d, same := rows.Diff(again); !same {
 		return &DivergedError{EpisodeDifference{Episode: name, Difference: d, Err: now.ErrorText}}
