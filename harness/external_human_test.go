@@ -19,6 +19,8 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
+	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -182,4 +184,41 @@ func episodeFacts(t *testing.T, rows ledger.Rows) (facts []string) {
 		facts = append(facts, string(text))
 	}
 	return facts
+}
+
+// TestForeignUser: a simulated user answers the questions of a foreign agent while it acts. Its requests
+// are recorded once; the rows and a replay, with the agent or without it, have its answer and its cost.
+func TestForeignUser(t *testing.T) {
+	o, _ := ticketOptions(t, ticketAgent)
+	o.Suite = talkSuite(t, strings.Replace(ticketSuite, "replies: [unused]",
+		"approvals: [approve, approve], user: {persona: Busy., goal: Less tickets., facts: {ticket: seven}, model: {provider: sim-anthropic, model: sim-oracle}}", 1))
+	models, asked := testkit.Handled(sim.Handler(sim.Config{})), new(atomic.Int64)
+	o.Transport = func(provider string) http.RoundTripper {
+		if provider != "sim-anthropic" {
+			return &scriptedModel{failed: map[string]int{}}
+		}
+		return testkit.Transport(func(r *http.Request) (*http.Response, error) {
+			asked.Add(1)
+			return models(r)
+		})
+	}
+	res, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	rows := rowsOf(t, res)
+	e := rows.Episodes[0]
+	require.Equal(t, "answered_after_clarify", e.Status, "%s %s", e.StopReason, e.ErrorText)
+	require.Equal(t, "done: The ticket is seven.", e.Answer)
+	require.EqualValues(t, 1, e.UserCalls)
+	require.Positive(t, *e.UserCostNanoUSD)
+	require.Empty(t, e.UserFaults)
+	require.EqualValues(t, 1, asked.Load())
+	foreignReplays(t, o, rows)
+	require.EqualValues(t, 1, asked.Load(), "a replay asks nobody")
+
+	o.Mode, o.CassetteDir = recorder.Live, ""
+	res, err = harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	live := rowsOf(t, res).Episodes[0]
+	require.Equal(t, []any{e.Answer, e.UserCalls, *e.UserTokensIn}, []any{live.Answer, live.UserCalls, *live.UserTokensIn}, live.ErrorText)
+	require.EqualValues(t, 2, asked.Load(), "once, while the agent acted")
 }

@@ -177,12 +177,11 @@ func takes(c goldens.Candidate, t goldens.Task) bool {
 }
 
 // incapableOf reports whether a task has messages for which a candidate's strategy has no
-// thread, or a simulated user that it cannot ask: such a pair is left out of runs. An external
-// agent's questions are answered while it acts, by replies alone.
+// thread, or a simulated user that it cannot ask: such a pair is left out of runs.
 func incapableOf(c goldens.Candidate, t goldens.Task) bool {
 	cannot := strategy.Of(c.Agent).Cannot
 	return len(t.Messages) > 0 && slices.Contains(cannot, strategy.CanThread) ||
-		t.User != nil && (slices.Contains(cannot, strategy.CanAsk) || c.Agent == strategy.External)
+		t.User != nil && slices.Contains(cannot, strategy.CanAsk)
 }
 
 // selected resolves the tasks and candidates of the selection.

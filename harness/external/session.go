@@ -288,7 +288,7 @@ func (s *Session) ask(place int, giveUp bool, args json.RawMessage) (mcp.Answer,
 		return c.answer(), nil
 	}
 	if !giveUp {
-		q.Answer, q.Silent = s.world.Ask(s.o.sender.Run, q.Text)
+		s.clock.pause(func() { q.Answer, q.Silent = s.world.Ask(s.o.sender.Run, q.Text) })
 	}
 	s.set(place, Call{Ask: q})
 	return q.answer(), nil

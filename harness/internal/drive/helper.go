@@ -91,7 +91,14 @@ func userSays(ctx context.Context, e *driver, place int, heard string) (said str
 
 // helperModel returns the model of a helper for its n-th call, and the day of its prices.
 func helperModel(e *driver, h helper.Helper, n int32) (providers.Model, time.Time, error) {
-	v := e.helpers // not e.Env, which replays what an external agent did a moment ago
+	// What an external agent did a moment ago is replayed by e.Env and e.recorder. The user has
+	// answered it then; a judge is asked afterwards, by the run's own.
+	v, rec, after := e.Env, e.recorder, h.Role == helper.Judge
+	if after {
+		if v = e.helpers; rec != nil {
+			rec = rec.Source()
+		}
+	}
 	p := Planned{Candidate: e.Candidate.Asking(h.Model), Factory: v.Factories[h.Model.Provider]}
 	if v.Mode != recorder.Replay && v.HelperKey != nil {
 		var err error
@@ -104,12 +111,11 @@ func helperModel(e *driver, h helper.Helper, n int32) (providers.Model, time.Tim
 	switch {
 	case e.recorder == nil && v.Mode == recorder.Replay:
 		return nil, time.Time{}, e.missing
-	case e.recorder == nil || v.Mode == recorder.Live && e.Candidate.Agent == strategy.External: // whose recorder has ended
+	case e.recorder == nil || after && v.Mode == recorder.Live && e.Candidate.Agent == strategy.External: // whose recorder has ended
 		day := v.Today.Truncate(24 * time.Hour)
 		model, err := wire(p, v.base(p.Candidate.Provider), nil, v.Prices, day, again, lane)
 		return model, day, err
 	}
-	rec := e.recorder.Source()
 	day := v.PriceDay(rec)
 	model, err := wire(p, rec, rec, v.Prices, day, sleepUnlessJournaled(again, rec), lane)
 	return model, day, err
