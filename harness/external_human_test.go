@@ -213,7 +213,7 @@ func TestForeignUser(t *testing.T) {
 	require.Empty(t, e.UserFaults)
 	require.EqualValues(t, 1, asked.Load())
 	foreignReplays(t, o, rows)
-	require.EqualValues(t, 1, asked.Load(), "a replay asks nobody")
+	require.EqualValues(t, 1, asked.Load(), "a replay makes no request")
 
 	o.Mode, o.CassetteDir = recorder.Live, ""
 	res, err = harness.Run(context.Background(), o)
