@@ -97,6 +97,9 @@ type Params struct {
 	Memory []strategy.Exchange
 	// Thread reports that the user has further messages: the machine listens when it is idle.
 	Thread bool
+	// CallsOnly reports that the first reply ends the episode, and that its calls are the
+	// answer: none is carried out. Agent tools.
+	CallsOnly bool
 	// Fallback reports that a second model may be asked when a call of the first fails.
 	Fallback bool
 	// MaxIterations bounds the turns that call tools, of agent plan those of one

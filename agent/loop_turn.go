@@ -44,6 +44,8 @@ func (l *loop) replied(r providers.Reply) {
 	l.slots = l.sort(s.calls, cut)
 	l.asked(j, s.calls)
 	switch {
+	case l.params.CallsOnly:
+		l.calledOnly(text, j)
 	case len(r.Calls) == 0 && (r.Finish == providers.FinishRefusal || r.Refusal != "" && strings.TrimSpace(text) == ""):
 		l.refused(cmp.Or(clean(r.Refusal), text), j)
 	case len(l.slots) > 0:
@@ -57,6 +59,17 @@ func (l *loop) replied(r providers.Reply) {
 	}
 	l.host.judge(l, j)
 	j.conclude()
+}
+
+// calledOnly ends the loop with its first reply, whatever that is.
+func (l *loop) calledOnly(text string, j *Judgement) {
+	if len(l.slots) > 0 {
+		l.judgeCalls(j)
+	} else {
+		j.Actionable, j.ActionType, j.Reason = true, typeRespond, reasonOK
+	}
+	j.Done = true
+	l.end = &ending{Status: Answered, Text: text}
 }
 
 // asked lists the calls of tools.

@@ -133,7 +133,7 @@ func (m *toolsMachine) deadline() {
 // finishOf is what the end of a loop means for the episode.
 func (m *toolsMachine) finishOf(e ending) Finish {
 	f := Finish{Status: e.Status, StopReason: e.Reason, Answer: e.Text, Err: e.Err}
-	if e.Status == Answered {
+	if e.Status == Answered && !m.CallsOnly {
 		f.Status = m.evidence.status(e.Value != nil)
 	}
 	return f
@@ -143,7 +143,7 @@ func (m *toolsMachine) finishOf(e ending) Finish {
 func (m *toolsMachine) spec(item json.RawMessage) conversationSpec {
 	t := conversationSpec{
 		params: &m.Params, system: m.system, opening: m.opening(item), tools: m.Tools,
-		asks: true, final: m.final, react: m.Profile == profileReact,
+		asks: !m.CallsOnly, final: m.final, react: m.Profile == profileReact,
 		role: turn.RoleMain, maxIterations: m.MaxIterations,
 	}
 	if m.Fallback {
@@ -161,6 +161,9 @@ func (m *toolsMachine) opening(item json.RawMessage) []providers.Message {
 func toolsSystem(p Params, final *finisher) string {
 	var w strings.Builder
 	w.WriteString(cmp.Or(strings.TrimSpace(p.System), defaultSystem) + "\n\n")
+	if p.CallsOnly { // what else to say is the user's
+		return strings.TrimSpace(w.String() + singleLine(p.Constraints))
+	}
 	if constraints := escapeFence(singleLine(p.Constraints)); constraints != "" {
 		w.WriteString("CONSTRAINTS: " + constraints + "\n\n")
 	}
@@ -227,7 +230,7 @@ func toolsSample(p Params) string {
 		final, _ = newFinalAnswer(json.RawMessage(`{"type":"object"}`), 0) // which is a schema
 	}
 	react := p.Profile == profileReact
-	shown := Params{System: "s", Constraints: "c", Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
+	shown := Params{System: "s", Constraints: "c", CallsOnly: p.CallsOnly, Profile: p.Profile, AnswerSchema: p.AnswerSchema, Request: "r", Each: "e", Inputs: []strategy.Input{{Name: "i", Value: []byte("0")}, {Name: "e", Value: nil}}}
 	return toolsSystem(shown, final) + requestPrompt(shown, []byte("0")) + loopSample(conversationSpec{asks: true, final: final, react: react})
 }
 

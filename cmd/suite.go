@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/pin"
 	"github.com/cupel-eval/cupel/cmd/internal/starter"
+	"github.com/cupel-eval/cupel/cmd/internal/suiteimport"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/desk"
@@ -138,7 +139,8 @@ func newSuite(p *process) *cobra.Command {
 	for _, c := range []*cobra.Command{lint, list, tools} {
 		suiteFlags(c)
 	}
-	cmd.AddCommand(lint, list, tools, schema, newSuiteAdd(p), newSuitePlay(p), newSuiteProve(p))
+	cmd.AddCommand(lint, list, tools, schema, newSuiteAdd(p), newSuitePlay(p), newSuiteProve(p),
+		suiteimport.Command(func() suiteimport.Host { return suiteimport.Host{Stdout: p.stdout, Worlds: p.worlds()} }))
 	return cmd
 }
 
@@ -179,7 +181,7 @@ solutions of playbook.yaml. Details: docs/suites.md.`,
 			if n := len(warnings); n > 0 {
 				result = fmt.Sprintf("no errors, %s", console.Count(n, "warning"))
 			}
-			_, err = fmt.Fprintf(p.stdout, "%s: %s; %s, %s, %s: %s\n", suite.Path, taskCount(suite),
+			_, err = fmt.Fprintf(p.stdout, "%s%s: %s; %s, %s, %s: %s\n", suiteimport.Kinds(suite), suite.Path, taskCount(suite),
 				console.Count(len(suite.Tools), "tool"), console.Count(len(suite.Candidates), "candidate"), solved, result)
 			return err
 		},

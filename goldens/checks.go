@@ -71,6 +71,8 @@ var checks = []check{
 		value: list{of: func(e *Expect) *[]string { return &e.Before }, read: yamlfile.Place.Words, node: yamlfile.Word, whole: true}, score: (*scorer).before, rank: 4},
 	{key: "approvals", edit: kept, schema: `{"type": ["object", "null"], "additionalProperties": false, "properties": {"asked": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Tools for which a person was asked."}, "denied": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Tools for which a person declined."}, "at_most": {"type": "integer", "minimum": 0, "maximum": 10000, "description": "How many requests there may be, questions apart."}}, "description": "What people were asked for."}`,
 		value: requests{}, score: (*scorer).approvals, rank: 4},
+	{key: "bfcl", edit: kept, schema: `{"description": "The calls that the task's functions must get, as lists of accepted values of each argument; [] accepts no call: see docs/functions.md."}`,
+		value: word{of: func(e *Expect) *string { return &e.BFCL }, read: func(p yamlfile.Place) string { return string(p.JSON()) }, node: jsonText}, score: (*scorer).bfcl, rank: 4},
 	{key: "at_most", edit: "what this episode took; leave room if another way is as good", schema: schemaCaps,
 		value: caps{}, score: (*scorer).caps, rank: 3},
 	{key: "state", edit: "what this episode changed; keep what matters", schema: schemaRef("state_checks", "What the final state of the world must be."),
@@ -94,13 +96,15 @@ var checks = []check{
 // demanded is a check of the kind of the task's world.
 func demanded(key, description string, of func(*Expect) *string) check {
 	return check{key: key, edit: kept, schema: fmt.Sprintf(`{"description": %q}`, description), rank: 5,
-		value: word{of: of, read: func(p yamlfile.Place) string { return string(p.JSON()) }, node: func(text string) *yaml.Node { return yamlfile.JSONNode(json.RawMessage(text)) }},
+		value: word{of: of, read: func(p yamlfile.Place) string { return string(p.JSON()) }, node: jsonText},
 		score: func(s *scorer, e Expect) {
 			if want := *of(&e); want != "" {
 				s.wrongState(key, judge.Wrong(s.task.World, key, want, s.o.StateBefore, s.o.StateAfter))
 			}
 		}}
 }
+
+func jsonText(text string) *yaml.Node { return yamlfile.JSONNode(json.RawMessage(text)) }
 
 // scored are the checks in the order of their results. That of the task's answer
 // schema is among them: it is not a field of an outcome.

@@ -71,6 +71,7 @@ func everything() Expect {
 			{Path: ".", Wants: map[string]any{"exists": true, "matches": "^x"}},
 		},
 		Unchanged: []string{"stock", "orders.O8", "."}, StateHash: strings.Repeat("0a", 32),
+		BFCL: `{"play_1":{"b":[5.0,""],"a":[[1,2]]}}`,
 		Scores: []custom.Spec{
 			{Name: "tone", Exec: []string{"python3", "tone.py"}, With: json.RawMessage(`{"want":"formal"}`), Timeout: time.Minute, AtLeast: new(0.75)},
 			{Name: "polite", Check: "is_polite"},
@@ -115,7 +116,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	again.Note = all.Note // which asks for nothing
 	require.Equal(t, all, again)
 	require.NoError(t, all.Validate())
-	_, results := Score(Task{Expect: []Expect{all}, AnswerSchema: json.RawMessage(`{}`)}, Outcome{})
+	_, results := Score(Task{Expect: []Expect{all}, Functions: json.RawMessage(`{"name":"play","parameters":{"type":"dict"}}`), AnswerSchema: json.RawMessage(`{}`)}, Outcome{})
 	var names []string
 	for _, r := range results {
 		names = append(names, r.Name)
@@ -123,7 +124,7 @@ func TestEveryCheckIsWrittenAndRead(t *testing.T) {
 	require.Equal(t, []string{
 		"status", "stop_reason", "answer_numbers", "answer_not_numbers", "answer_only_numbers", "answer_near", "answer_contains_any", "answer_contains_all",
 		"answer_not_contains", "answer_matches", "answer_not_matches", "answer_table", "max_clarifies", "max_steps", "max_tool_calls",
-		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "state", "unchanged", "state_hash", "signal.stall", "score.tone", "score.polite", "judge.kind", "judge.facts",
+		"trajectory.required", "trajectory.forbidden", "trajectory.order", "before", "approvals.asked", "approvals.denied", "approvals.at_most", "function_calls", "state", "unchanged", "state_hash", "signal.stall", "score.tone", "score.polite", "judge.kind", "judge.facts",
 	}, names)
 }
 

@@ -53,6 +53,9 @@ func toolParts(t Task, one *Suite) []any {
 	if len(one.MCP) > 0 {
 		parts = append(parts, one.MCP)
 	}
+	if t.Functions != nil {
+		parts = append(parts, t.Functions)
+	}
 	return parts
 }
 

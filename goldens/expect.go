@@ -48,6 +48,8 @@ type Expect struct {
 	StateHash string       `json:",omitzero"`
 	// Workflow and Effects, JSON each, are what the kind of the world checks: see package judge.
 	Workflow, Effects string `json:",omitempty"`
+	// BFCL is the accepted answer, as JSON, of a task with Functions: see package bfcl.
+	BFCL string `json:",omitempty"`
 	// Scores are checks that users bring. Outcomes of a task that name equal ones share a result.
 	Scores []custom.Spec `json:",omitempty"`
 	// Judges are checks by models; each names a judge of the suite.

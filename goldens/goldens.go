@@ -175,9 +175,12 @@ type Task struct {
 	// follow each other in the order of the suite, and remember. Empty means none.
 	Session string `json:",omitempty"`
 	// Tools are the names of the available tools, in prompt order.
-	Tools   []string
-	World   world.Spec
-	Budgets guard.Budgets
+	Tools []string
+	// Functions are declarations, as JSON, that the task offers in place of tools. None is
+	// run: the first reply of the model is the answer, with the calls that it asks for.
+	Functions json.RawMessage `json:",omitempty"`
+	World     world.Spec
+	Budgets   guard.Budgets
 	// Replies are what the scripted human answers to clarifying questions, in
 	// order; later questions have no answer.
 	Replies []string

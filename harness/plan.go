@@ -177,11 +177,13 @@ func takes(c goldens.Candidate, t goldens.Task) bool {
 }
 
 // incapableOf reports whether a task has messages for which a candidate's strategy has no
-// thread, or a simulated user that it cannot ask: such a pair is left out of runs.
+// thread, functions that it does not take, or a simulated user that it cannot ask: such a
+// pair is left out of runs.
 func incapableOf(c goldens.Candidate, t goldens.Task) bool {
 	cannot := strategy.Of(c.Agent).Cannot
 	return len(t.Messages) > 0 && slices.Contains(cannot, strategy.CanThread) ||
-		t.User != nil && slices.Contains(cannot, strategy.CanAsk)
+		t.User != nil && slices.Contains(cannot, strategy.CanAsk) ||
+		t.Functions != nil && slices.Contains(cannot, strategy.CanCallOnly)
 }
 
 // selected resolves the tasks and candidates of the selection.
@@ -223,27 +225,18 @@ type toolSets map[string]*tool.Set
 
 func (sets toolSets) of(s *goldens.Suite, t goldens.Task) (*tool.Set, error) {
 	names := strings.Join(t.Tools, "\x00")
-	if set, ok := sets[names]; ok {
+	if set, ok := sets[names]; ok && t.Functions == nil {
 		return set, nil
 	}
-	set, err := tool.NewSet(toolsOf(s, t))
-	if err == nil {
+	specs, err := s.ToolsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	set, err := tool.NewSet(specs)
+	if err == nil && t.Functions == nil {
 		sets[names] = set
 	}
 	return set, err
-}
-
-// toolsOf returns the tools a task offers, in the task's order.
-func toolsOf(s *goldens.Suite, t goldens.Task) []tool.Spec {
-	var specs []tool.Spec
-	for _, name := range t.Tools {
-		for _, spec := range s.Tools {
-			if spec.Name == name {
-				specs = append(specs, spec)
-			}
-		}
-	}
-	return specs
 }
 
 // name returns the name of the i-th episode.

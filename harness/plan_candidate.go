@@ -124,6 +124,7 @@ func agentParams(c goldens.Candidate) agent.Params {
 // give adds the parameters of a task.
 func give(p *agent.Params, t goldens.Task) {
 	p.Request, p.Constraints, p.AnswerSchema, p.Each, p.Thread = t.Request, t.Constraints, t.AnswerSchema, t.Each, len(t.Messages) > 0 || t.User != nil
+	p.CallsOnly = t.Functions != nil
 	p.Inputs = slices.Clone(t.Inputs)
 	for _, img := range t.Images {
 		p.Images = append(p.Images, providers.Image{MediaType: img.MediaType, Data: img.Data})

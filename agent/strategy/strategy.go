@@ -60,11 +60,13 @@ type Info struct {
 }
 
 // The capabilities that a task may require of a strategy: to ask the user, to say that the
-// request cannot be fulfilled, and to take further messages of the user.
+// request cannot be fulfilled, to take further messages of the user, and to answer with calls
+// that are not carried out.
 const (
-	CanAsk    = "ask_user"
-	CanGiveUp = "cannot_proceed"
-	CanThread = "messages"
+	CanAsk      = "ask_user"
+	CanGiveUp   = "cannot_proceed"
+	CanThread   = "messages"
+	CanCallOnly = "functions"
 )
 
 // builtin are the strategies that are built in.
@@ -73,7 +75,7 @@ var builtin = []Info{
 		Name:     Contract,
 		Profiles: []string{Seed, "schema", "conversation"},
 		Settings: []string{"mode", "rescue", "rescue_on_contradiction", "compress"},
-		Cannot:   []string{CanThread},
+		Cannot:   []string{CanThread, CanCallOnly},
 	},
 	{
 		Name:     Tools,
@@ -93,7 +95,7 @@ var builtin = []Info{
 		Steps:       "A step is a model turn: the planner's, and each one of every plan step and every item of a fan-out.",
 		StepsMissed: "A plan of n steps takes n + 1 turns at least, by its nature.",
 		Clarifies:   "A plan never asks the user, so this is 0 by its nature; a task whose right outcome is a question it cannot solve.",
-		Cannot:      []string{CanAsk, CanGiveUp, CanThread},
+		Cannot:      []string{CanAsk, CanGiveUp, CanThread, CanCallOnly},
 	},
 	{
 		Name:        Orchestrator,
@@ -103,6 +105,7 @@ var builtin = []Info{
 		Validity:    "Valid: all calls are of known tools that the role may call, their arguments fit, plans and delegations keep their rules, and every id was shown before.",
 		Steps:       "A step is a model turn: the orchestrator's, and each one of every sub-agent.",
 		StepsMissed: "Handing a task to a sub-agent takes at least two turns more than doing it.",
+		Cannot:      []string{CanCallOnly},
 	},
 	{
 		Name:     External,
@@ -112,7 +115,7 @@ var builtin = []Info{
 		Validity: "Valid: all native calls are of known tools, and their arguments are JSON objects that fit. Whether an external agent keeps a contract is not known.",
 		Steps:    "A step is a model request of the agent, however many calls its reply makes.",
 		NoFork:   "an external agent decides in its own process, which cannot continue from a recorded turn",
-		Cannot:   []string{CanThread},
+		Cannot:   []string{CanThread, CanCallOnly},
 	},
 }
 

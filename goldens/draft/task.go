@@ -51,6 +51,10 @@ func (d Draft) taskNode() *yaml.Node {
 	for _, yes := range t.Approvals {
 		approvals = append(approvals, map[bool]yamlfile.Name{true: "approve", false: "deny"}[yes])
 	}
+	tools := append([]yamlfile.Name{}, names(t.Tools)...)
+	if t.Functions != nil {
+		tools = nil
+	}
 	var expect, others *yaml.Node
 	if len(t.Expect) > 0 { // the first in full, the others by what sets them apart from it
 		base := t.Expect[0]
@@ -62,7 +66,7 @@ func (d Draft) taskNode() *yaml.Node {
 		"id", yamlfile.Name(t.ID), "title", yamlfile.Given(t.Title), "tier", yamlfile.Name(t.Tier), "tags", names(t.Tags), "probes", t.Probes,
 		"request", t.Request, "constraints", t.Constraints, "inputs", filled(yamlfile.Fields(0, inputs...)), "each", yamlfile.Given(yamlfile.Name(t.Each)), "images", images,
 		"answer_schema", t.AnswerSchema, "session", yamlfile.Given(yamlfile.Name(t.Session)),
-		"tools", append([]yamlfile.Name{}, names(t.Tools)...), "world", worldNode(t.World), "faults", filled(sequence(t.World.Faults, faultNode)),
+		"tools", tools, "functions", t.Functions, "world", worldNode(t.World), "faults", filled(sequence(t.World.Faults, faultNode)),
 		"budgets", yamlfile.Fields(yaml.FlowStyle, "max_steps", b.MaxSteps, "max_tool_calls", b.MaxToolCalls, "max_seconds", int64(b.MaxTime/time.Second),
 			"max_tokens_total", b.MaxTokens, "max_cost_usd", yamlfile.Plain(strconv.FormatFloat(float64(b.MaxCostNanoUSD)/load.NanoUSD, 'f', -1, 64))),
 		"replies", t.Replies, "approvals", approvals, "expect", expect, "also_accept", filled(others))

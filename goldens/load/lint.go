@@ -89,6 +89,7 @@ func (l *loader) crossCheck(s *goldens.Suite) {
 		}
 		l.where[i].human.Check(t.Tools, asks)
 		before := len(l.found.List)
+		l.checkFunctions(s, t, l.where[i])
 		for k, e := range t.Expect {
 			checkNames(l.where[i].expect[k], t, e)
 		}

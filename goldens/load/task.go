@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "world", "faults", "budgets", "replies", "approvals", "human", "user", "messages", "agent", "script", "fails", "expect", "also_accept"}
+	taskFields  = []string{"id", "title", "tier", "tags", "probes", "requires", "scripted", "request", "constraints", "inputs", "each", "images", "answer_schema", "session", "tools", "functions", "world", "faults", "budgets", "replies", "approvals", "human", "user", "messages", "agent", "script", "fails", "expect", "also_accept"}
 	faultFields = []string{"tool", "on_calls", "kind", "status", "code", "message", "after", "fields", "value"}
 )
 
@@ -47,6 +47,9 @@ func (l *loader) task(p yamlfile.Place, tags []string) (goldens.Task, taskPlaces
 		t.Tools = l.toolNames(p)
 	} else {
 		t.Tools = judge.Offered(t.World, t.Tools)
+	}
+	if p, ok := o.Get("functions"); ok {
+		readFunctions(p, o, &t)
 	}
 	yamlfile.Read(o, "faults", &t.World.Faults, func(p yamlfile.Place) []world.Fault { return faults(p, t.Tools) })
 	yamlfile.Read(o, "budgets", &t.Budgets, func(p yamlfile.Place) guard.Budgets { return budgets(p, t.Budgets) })
@@ -108,7 +111,7 @@ func readWords(o yamlfile.Object, t *goldens.Task) {
 	yamlfile.Read(o, "probes", &t.Probes, yamlfile.Place.Words)
 	if p, ok := o.Get("requires"); ok {
 		for _, item := range p.Items() {
-			t.Requires = append(t.Requires, item.Choice(strategy.CanAsk, strategy.CanGiveUp, strategy.CanThread))
+			t.Requires = append(t.Requires, item.Choice(strategy.CanAsk, strategy.CanGiveUp, strategy.CanThread, strategy.CanCallOnly))
 		}
 	}
 }

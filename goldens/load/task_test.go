@@ -198,7 +198,7 @@ func TestLoadExpectProblems(t *testing.T) {
 		{"argument twice", "{status: answered, calls: [get_counts: {a: 1, a: 2}]}", []string{"expect.calls[0].get_counts.a: the key is here already, on line 20"}},
 		{"alternatives", "{status: answered}, also_accept: [{status: x}, {sttus: clarify}]", []string{
 			`also_accept[0].status: "x" is not known; allowed: answered, answered_after_clarify, respond_error, clarify, awaiting_input, cannot_proceed, stopped`,
-			"also_accept[1].sttus: unknown field (did you mean status?); allowed: status, stop_reason, numbers, not_numbers, only_numbers, near, contains_any, contains_all, not_contains, matches, not_matches, order, calls, forbidden, before, approvals, at_most, state, unchanged, state_hash, workflow, effects, score, judge, signals, table_label, note",
+			"also_accept[1].sttus: unknown field (did you mean status?); allowed: status, stop_reason, numbers, not_numbers, only_numbers, near, contains_any, contains_all, not_contains, matches, not_matches, order, calls, forbidden, before, approvals, bfcl, at_most, state, unchanged, state_hash, workflow, effects, score, judge, signals, table_label, note",
 		}},
 		{"no alternatives", "{status: answered}, also_accept: []", []string{"also_accept: must contain at least one outcome; remove it if there is no other outcome"}},
 		{"label and note", "{status: answered, table_label: '', note: 1}", []string{"expect.table_label: must not be blank", "expect.note: must be a string, but is a number: put 1 in quotes"}},

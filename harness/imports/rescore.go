@@ -12,7 +12,6 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -145,14 +144,15 @@ func (s scorer) score(rows *ledger.EpisodeRows, run string) error {
 		s.out.NoTask++
 		return nil
 	}
-	var tools []tool.Spec
+	tools, err := s.suite.ToolsOf(task)
+	if err != nil {
+		return fmt.Errorf("task %s: %w", task.ID, err)
+	}
 	var known []string
 	writes := false
-	for _, t := range s.suite.Tools {
-		if slices.Contains(task.Tools, t.Name) {
-			tools, known = append(tools, t), append(known, t.Name)
-			writes = writes || s.suite.Approval(t.Name) != goldens.ApproveAlways
-		}
+	for _, t := range tools {
+		known = append(known, t.Name)
+		writes = writes || s.suite.Approval(t.Name) != goldens.ApproveAlways
 	}
 	judged, err := judge(rows, said, task, tools)
 	if err != nil {

@@ -194,7 +194,7 @@ func (r *Report) addExcludedNotes() {
 	}
 	for _, c := range r.Run.Candidates {
 		if c.Incapable > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s left out of candidate %s: agent %s takes no further messages of the user, or cannot ask a simulated one. Comparisons use the tasks that both sides ran.", words.Plural(c.Incapable, "task"), c.Name, c.Agent))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s left out of candidate %s: agent %s takes no further messages of the user, cannot ask a simulated one, or takes no functions. Comparisons use the tasks that both sides ran.", words.Plural(c.Incapable, "task"), c.Name, c.Agent))
 		}
 	}
 	if early := cutShort(r.Run); early != "" {

@@ -61,7 +61,7 @@ func (p Prover) Goal(demands []*Demand) *Goal {
 		(*required)[i].Role = ""
 	}
 	g.Task.Expect[0].State, g.Task.Expect[0].Unchanged, g.Task.Expect[0].StateHash = nil, nil, ""
-	g.Task.Expect[0].Workflow, g.Task.Expect[0].Effects = "", ""
+	g.Task.Expect[0].Workflow, g.Task.Expect[0].Effects, g.Task.Expect[0].BFCL = "", "", ""
 	return g
 }
 

@@ -21,6 +21,8 @@ type Problem struct {
 	Field, Detail string
 	// Tool is the tool that no built-in world implements; empty for any other problem.
 	Tool string
+	// Kind is the kind of a defect of a benchmark's question; empty for any other problem.
+	Kind string
 }
 
 // Error prints file:line: field: detail, with the column after the line if there is one.

@@ -155,7 +155,7 @@ type Candidate struct {
 	// PlannedInAll is the number of its planned episodes in all shards, in the run of one.
 	PlannedInAll int `json:"planned_in_all,omitempty"`
 	// Incapable is the number of the run's tasks that were left out of the candidate's plan,
-	// because its strategy takes no further messages of the user.
+	// because its strategy takes no further messages of the user, or no functions.
 	Incapable int `json:"incapable,omitempty"`
 	// Digest covers the configuration of the candidate; see ConfigDigest.
 	Digest string `json:"digest"`
