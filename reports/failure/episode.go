@@ -19,6 +19,7 @@ const (
 	codeBudget     = "E_BUDGET"
 	checkState     = "state"
 	checkStateHash = "state_hash"
+	checkFunctions = "function_calls"
 	checkUnchanged = "unchanged"
 )
 
@@ -49,7 +50,7 @@ func sortOf(check string) sort {
 	switch check {
 	case "status", "stop_reason":
 		return ofEnding
-	case "trajectory.required", "trajectory.forbidden", checkState, checkStateHash, checkUnchanged:
+	case "trajectory.required", "trajectory.forbidden", checkFunctions, checkState, checkStateHash, checkUnchanged:
 		return ofCalls
 	case "max_steps", "max_tool_calls", "signal.elapsed_seconds", "signal.model_calls", "signal.tool_executions":
 		return ofLimits

@@ -212,6 +212,7 @@ func cases() []failureCase {
 			r.Calls = calls(ok)
 			r.Checks = checks(check("unchanged", ""), check("state", ""))
 		}, "trajectory: change where nothing may change"},
+		{"function calls", func(r E) { r.Checks = checks(check("function_calls", "wrong value: n: want one of [1], got 2")) }, "trajectory: function calls: wrong value"},
 		{"nothing done", func(r E) { r.Checks = checks(check("state", "")) }, "trajectory: no tool called"},
 		{"no number", func(r E) { r.Checks = checks(check("answer_numbers", `want 7, found no number in "found 7"`)) }, "answer: answer_numbers: no number"},
 		{"text", func(r E) { r.Checks = checks(check("answer_contains_any", "")) }, "answer: answer_contains_any: text missing"},

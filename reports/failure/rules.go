@@ -184,6 +184,9 @@ func (e *episode) callFault() string {
 		return ""
 	case check == "trajectory.forbidden":
 		return "forbidden call" + of(toolAfter("want no ", e.details[ofCalls]))
+	case check == checkFunctions: // what the answer is wrong by comes first
+		class, _, _ := strings.Cut(e.details[ofCalls], ":")
+		return "function calls: " + name(class)
 	case len(e.calls) == 0:
 		return "no tool called"
 	case check == checkUnchanged:

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // kind is the type of a parameter.
@@ -89,7 +90,7 @@ func Functions(text json.RawMessage) ([]Function, error) {
 		}
 		same := func(f Function) bool { return f.Offered == out[i].Offered }
 		if k := slices.IndexFunc(out[:i], same); k >= 0 && out[i].Name != "" {
-			errs = append(errs, fmt.Errorf("function %d: %s and %s have the same name where dots are underscores", i+1, tool.Label(out[k].Name), tool.Label(out[i].Name)))
+			errs = append(errs, fmt.Errorf("function %d: %s and %s have the same name where dots are underscores", i+1, shownName(out[k].Name), shownName(out[i].Name)))
 		}
 	}
 	return out, errors.Join(errs...)
@@ -102,7 +103,7 @@ func (f *Function) read(v tool.JSON) error {
 	f.Name, f.Description = name.Text(), description.Text()
 	f.Offered = strings.ReplaceAll(f.Name, ".", "_")
 	if !offeredName.MatchString(f.Offered) {
-		return fmt.Errorf("its name is %s; must be 1 to 64 letters, digits, dots, dashes and underscores", tool.Label(f.Name))
+		return fmt.Errorf("its name is %q; must be 1 to 64 letters, digits, dots, dashes and underscores", clip.Bytes(f.Name, 100))
 	}
 	for _, m := range v.Members {
 		if !slices.Contains([]string{"name", "description", "parameters"}, m.Name) {

@@ -82,9 +82,10 @@ func (p param) defects(arg argument, say func(kind, format string, args ...any))
 	}
 	for _, accepted := range arg.values {
 		v := sample(accepted)
+		class, why := p.wrong(v, arg.values)
 		switch got := kindOf(v); {
-		case p.wrong(v, arg.values) != "":
-			say("unreachable", "%s: the accepted value %s is wrong by the rules: %s", name, shown(v), p.wrong(v, arg.values))
+		case why != "":
+			say("unreachable", "%s: the accepted value %s is wrong by the rules: %s%s", name, shown(v), class, why)
 		case got != p.kind && (got != anInt || p.kind != aFloat):
 			say("type", "%s: the accepted value %s does not have the declared type %s", name, shown(v), p.kind)
 		case got == aList && !(param{kind: aList, items: p.items}).takesItems(v.([]any), []any{}):
@@ -142,7 +143,8 @@ func (a *Answer) Reference() (out []Call) {
 			}
 			p, declared := c.of.params[arg.name]
 			for _, accepted := range arg.values {
-				if v := sample(accepted); declared && p.wrong(v, arg.values) == "" {
+				v := sample(accepted)
+				if _, why := p.wrong(v, arg.values); declared && why == "" {
 					args[arg.name] = v
 					break
 				}

@@ -107,6 +107,17 @@ type made struct {
 	args map[string]any
 }
 
+// What an answer is wrong by, with which the text of Wrong begins.
+const (
+	unreadable      = "unreadable call: "
+	wrongNumber     = "number of calls: "
+	wrongFunction   = "wrong function: "
+	missingArgument = "missing argument: "
+	unknownArgument = "unknown argument: "
+	wrongType       = "wrong type: "
+	wrongValue      = "wrong value: "
+)
+
 // Wrong says why the calls are not the accepted answer; empty if they are. What cannot be
 // read as a call makes the whole answer unreadable, which is an answer without calls.
 func (a *Answer) Wrong(calls []Call) string {
@@ -117,34 +128,43 @@ func (a *Answer) Wrong(calls []Call) string {
 			if len(a.accepted) == 0 {
 				return ""
 			}
-			return fmt.Sprintf("the arguments of %s cannot be read as a JSON object: %s", shownName(c.Name), clip.Bytes(c.Args, 100))
+			return unreadable + fmt.Sprintf("the arguments of %s are not a JSON object: %s", shownName(c.Name), clip.Bytes(c.Args, 100))
 		}
 		answer[i] = made{c.Name, args}
 	}
 	if len(answer) != len(a.accepted) {
-		return fmt.Sprintf("want %d calls, got %d", len(a.accepted), len(answer))
+		return wrongNumber + fmt.Sprintf("want %d, got %d", len(a.accepted), len(answer))
 	}
 	used := make([]bool, len(answer))
 	for _, want := range a.accepted {
-		found, why := false, "the calls of the answer fit other accepted calls"
-		for i, got := range answer {
-			if used[i] {
-				continue
-			}
-			wrong := want.wrong(got)
-			if wrong == "" {
-				used[i], found = true, true
-				break
-			}
-			if want.of != nil && got.name == want.of.Offered || len(answer) == 1 {
-				why = wrong
-			}
-		}
-		if !found {
-			return fmt.Sprintf("no call fits %s: %s", shownName(want.name), why)
+		if why := want.taken(answer, used); why != "" {
+			return why
 		}
 	}
 	return ""
+}
+
+// taken marks the first unused call that fits. If none does, it says why not: of a call of the
+// same function, if there is one.
+func (c accepted) taken(answer []made, used []bool) (why string) {
+	if c.of == nil {
+		return wrongFunction + "the accepted call " + shownName(c.name) + " is not one of a declared function"
+	}
+	same := false
+	for i, got := range answer {
+		if used[i] {
+			continue
+		}
+		wrong := c.wrong(got)
+		if wrong == "" {
+			used[i] = true
+			return ""
+		}
+		if why == "" || !same && got.name == c.of.Offered {
+			why, same = wrong, got.name == c.of.Offered
+		}
+	}
+	return why
 }
 
 // readArgs reads the arguments of a call; no text is an empty object.
@@ -161,15 +181,12 @@ func readArgs(text string) (map[string]any, bool) {
 
 // wrong says why a call is not the accepted one; empty if it is.
 func (c accepted) wrong(got made) string {
-	switch {
-	case c.of == nil:
-		return "the accepted answer has no such call"
-	case got.name != c.of.Offered:
-		return fmt.Sprintf("want %s, got %s", c.of.Offered, shownName(got.name))
+	if got.name != c.of.Offered {
+		return wrongFunction + fmt.Sprintf("want %s, got %s", c.of.Offered, shownName(got.name))
 	}
 	for _, name := range c.of.required {
 		if _, ok := got.args[name]; !ok {
-			return fmt.Sprintf("the required argument %s is missing", label(name))
+			return missingArgument + label(name) + " is required"
 		}
 	}
 	known := 0
@@ -178,19 +195,19 @@ func (c accepted) wrong(got made) string {
 		p, declared := c.of.params[arg.name]
 		switch {
 		case !ok && !arg.optional:
-			return fmt.Sprintf("the argument %s is missing", label(arg.name))
+			return missingArgument + label(arg.name)
 		case !ok:
 			continue
 		case !declared:
-			return fmt.Sprintf("the argument %s is not declared", label(arg.name))
+			return unknownArgument + label(arg.name) + " is not declared"
 		}
 		known++
-		if why := p.wrong(value, arg.values); why != "" {
-			return fmt.Sprintf("argument %s: %s", label(arg.name), why)
+		if class, why := p.wrong(value, arg.values); why != "" {
+			return class + label(arg.name) + ": " + why
 		}
 	}
 	if known < len(got.args) {
-		return "has an argument that the accepted call lacks"
+		return unknownArgument + "the accepted call " + shownName(c.name) + " has fewer"
 	}
 	return ""
 }

@@ -35,28 +35,26 @@ func kindOf(v any) kind {
 	return unknown // null
 }
 
-// wrong says why a value is not accepted for the parameter: its type first, then the value.
-func (p param) wrong(v any, accepted []any) string {
+// wrong says why a value is not accepted for the parameter, and by what: its type first, then
+// the value.
+func (p param) wrong(v any, accepted []any) (class, why string) {
 	got := kindOf(v)
+	fits := func(want any) bool { return p.accepts(v, want) }
 	switch {
-	case got == p.kind && got != aList, got == anInt && p.kind == aFloat:
 	case got == aList && p.kind == aList:
 		if !slices.ContainsFunc(accepted, func(want any) bool { return p.takesItems(v.([]any), want) }) {
-			return fmt.Sprintf("an item of %s does not have the declared type %s", shown(v), p.items)
+			return wrongType, fmt.Sprintf("want items of type %s, got %s", p.items, shown(v))
 		}
-	case len(accepted) > 0 && got == kindOf(accepted[0]):
-		// A variable or an expression in place of a value of the declared type.
-		if !slices.ContainsFunc(accepted, func(want any) bool { return equal(v, want, false) }) {
-			return fmt.Sprintf("want one of %s, got %s", shown(accepted), shown(v))
-		}
-		return ""
+	case got == p.kind, got == anInt && p.kind == aFloat:
+	case len(accepted) > 0 && got == kindOf(accepted[0]): // a variable or an expression in place of a value
+		fits = func(want any) bool { return equal(v, want, false) }
 	default:
-		return fmt.Sprintf("want the type %s, got %s", p.kind, shown(v))
+		return wrongType, fmt.Sprintf("want %s, got %s", p.kind, shown(v))
 	}
-	if !slices.ContainsFunc(accepted, func(want any) bool { return p.accepts(v, want) }) {
-		return fmt.Sprintf("want one of %s, got %s", shown(accepted), shown(v))
+	if !slices.ContainsFunc(accepted, fits) {
+		return wrongValue, fmt.Sprintf("want one of %s, got %s", shown(accepted), shown(v))
 	}
-	return ""
+	return "", ""
 }
 
 // takesItems reports whether each item has the declared type, or that of the first item of an
