@@ -49,21 +49,23 @@ var arrows = map[string][]string{
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool": {"agent/invisible", "internal/clip"},
-	"goldens":    {"agent/external", "agent/guard", "agent/orchestrator/limits", "agent/person", "agent/strategy", "agent/tool", "goldens/helper", "goldens/human", "goldens/internal/answer", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/persona", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/judge", "internal/clip"},
+	"goldens":    {"agent/external", "agent/guard", "agent/orchestrator/limits", "agent/person", "agent/strategy", "agent/tool", "goldens/helper", "goldens/human", "goldens/internal/answer", "goldens/internal/bfcl", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/persona", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/judge", "internal/clip"},
 	// The scripted human: what rules answer to requests of agents.
 	"goldens/human":  {"agent/person", "goldens/internal/match", "goldens/internal/yamlfile"},
 	"goldens/counts": {"agent/tool", "goldens/world", "internal/clip"},
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
 	"goldens/draft":            {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
+	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
 	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
 	"goldens/playbook/mistake": {"goldens/playbook"},
 	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
 	"goldens/world/judge":      {"goldens/internal/state", "goldens/world"},
 	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp"},
 	// Rows of CSV and JSON Lines files, filled into YAML.
-	"goldens/internal/dataset":   {"internal/clip"},
+	"goldens/internal/dataset": {"internal/clip"},
+	// Function calls, judged by the rules of BFCL.
+	"goldens/internal/bfcl":      {"agent/tool", "internal/clip"},
 	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/human", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "goldens/world/judge"},
 	"goldens/internal/suitetest": {"goldens/counts", "goldens/research", "goldens/world"},
 	"goldens/internal/answer":    {"agent/tool", "goldens/internal/decimal"},

@@ -4,19 +4,16 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/pin"
@@ -230,95 +227,19 @@ func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, erro
 //go:embed scaffold
 var scaffold embed.FS
 
-const (
-	nextAfterInit = `  cupel run --mode record      # record the tasks with simulated models: no key, no cost
-  cupel show latest --failed   # the episodes that are not solved
-  cupel gate latest            # exit 11: three tasks are too few for a verdict
-`
-	nextExternal = `  cupel doctor                 # what the agent runs on, and what is missing
-  cupel run --mode record      # run the agent once, with simulated models: no key, no cost
-  cupel run                    # the same again, from the recording alone
-`
-	noPython = `
-note: there is no Python on this machine, in which agent/agent.py is written. Install
-Python 3, or name a program of your own in exec.command of cupel.yaml.
-`
-)
-
 func newInit(p *process) *cobra.Command {
-	var external bool
-	cmd := &cobra.Command{
-		Use:   "init [FOLDER]",
-		Short: "Create cupel.yaml and an example suite",
-		Long: `Writes cupel.yaml, with a comment for every field, and suites/first: three tasks,
-their tools and their reference solutions. Existing files are kept as they are. The
-example needs no key: its two candidates are simulated models. With --external, one of
-the candidates is an agent outside of cupel: agent/agent.py, in Python without packages.`,
-		Example: `  cupel init
-  cupel init my-project
-  cupel init --external`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			root := "."
-			if len(args) == 1 {
-				root = args[0]
-			}
-			_, missing := os.Stat(filepath.Join(root, config.Name))
-			files, err := fs.Sub(scaffold, "scaffold")
-			if err == nil {
-				err = starter.Write(starter.Options{Files: files, Root: root, External: external, Out: p.stdout})
-			}
-			if err != nil {
-				return err
-			}
-			next := nextAfterInit
-			if external {
-				next = nextExternal
-			}
-			if missing == nil { // its candidates may cost money
-				next = "  cupel doctor                 # what the existing cupel.yaml configures, and what is missing\n"
-			}
-			if filepath.Clean(root) != "." {
-				next = "  cd " + root + "\n" + next
-			}
-			if external && starter.Python() == "" {
-				next += noPython
-			}
-			_, err = fmt.Fprint(p.stdout, "\nnext:\n"+next)
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&external, "external", false, "add an agent outside of cupel: a small one in Python")
-	return cmd
+	return starter.Command(func() (fs.FS, io.Writer, error) {
+		files, err := fs.Sub(scaffold, "scaffold")
+		return files, p.stdout, err
+	})
 }
 
 func newSuiteTools(p *process) *cobra.Command {
-	pinned := false
-	cmd := &cobra.Command{
-		Use:   "tools [SUITE]",
-		Short: "Print or pin the tools of process worlds and MCP servers",
-		Long: `Starts the command of each world of kind process, and each MCP server, in the suite
-folder, asks it for its tools and stops it. Reads only tools and worlds of suite.yaml, so
-that the tasks need not exist yet. Prints the tools of worlds as YAML: add "write: true" to
-those that change state. --pin writes the tools of MCP servers to tools.lock.json, and
-prints what has changed.`,
-		Example: "  cupel suite tools suites/mine >> suites/mine/suite.yaml\n  cupel suite tools suites/mine --pin",
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := p.load(c)
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				cfg.Suite = args[0]
-			}
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			s := pin.Suite{Dir: cfg.Suite, Kinds: p.worlds(), Lookup: p.credential, Out: p.stdout}
-			if pinned {
-				return s.Pin(ctx)
-			}
-			return s.Print(ctx)
-		},
-	}
-	cmd.Flags().BoolVar(&pinned, "pin", false, "write the tools of MCP servers to tools.lock.json")
-	return cmd
+	return pin.Command(func(c *cobra.Command, args []string) (pin.Suite, error) {
+		cfg, err := p.load(c)
+		if len(args) == 1 {
+			cfg.Suite = args[0]
+		}
+		return pin.Suite{Dir: cfg.Suite, Kinds: p.worlds(), Lookup: p.credential, Out: p.stdout}, err
+	})
 }

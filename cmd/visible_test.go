@@ -202,6 +202,9 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	} {
 		quotes(run("", "import", format, "--runs="+filepath.Join(dir, "imported"), put("hostile-"+format+".json", fmt.Sprintf(text, quoted))))
 	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "bfcl"), 0o755))
+	put("bfcl/simple.jsonl", fmt.Sprintf(`{"id":"a","question":%[1]s,%[1]s:7,"function":{"name":"f","parameters":{"type":"dict","properties":{}}},"ground_truth":{"f":{%[1]s:[%[1]s]}}}`, quoted))
+	quotes(run("", "suite", "import", "bfcl", filepath.Join(dir, "bfcl"), "--out", filepath.Join(dir, "imported-bfcl")))
 	run("", "canary", c)
 	run("", "canary", c, "--json")
 	quotes(run("", "suite", "lint", "--suite="+filepath.Join(dir, "bad")))

@@ -47,15 +47,15 @@ func NewPlayer(suite *goldens.Suite, outputs map[string]output) (*Player, error)
 		}
 		p.tasks++
 	}
-	var strangers []string
+	var unpaired []string
 	for id := range outputs {
 		if !known[id] {
-			strangers = append(strangers, id)
+			unpaired = append(unpaired, id)
 		}
 	}
-	if len(strangers) > 0 {
-		slices.Sort(strangers)
-		return nil, fmt.Errorf("%d outputs are of ids that are not tasks of suite %s, such as %s", len(strangers), suite.Name, quote(strangers[0]))
+	if len(unpaired) > 0 {
+		slices.Sort(unpaired)
+		return nil, fmt.Errorf("%d outputs are of ids that are not tasks of suite %s, such as %s", len(unpaired), suite.Name, quote(unpaired[0]))
 	}
 	return p, nil
 }

@@ -61,7 +61,7 @@ func (o Options) writeAll(files fs.FS, leave func(path string) bool) error {
 		if err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
-		if program := Python(); path == "cupel.yaml" && program != "" {
+		if program := Python(); path == configuration && program != "" {
 			text = []byte(strings.ReplaceAll(string(text), "[python3, ", "["+program+", "))
 		}
 		return o.write(filepath.Join(o.Root, filepath.FromSlash(path)), text)

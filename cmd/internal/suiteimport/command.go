@@ -36,17 +36,12 @@ type suite struct {
 	files map[string][]byte
 	// leftOut counts what the suite does not have, such as unknown fields.
 	leftOut map[string]int
-	// notes say what of the benchmark the suite does not do.
-	notes []string
-	// finish completes the suite once its files are written to a folder; nil if it is complete.
-	finish func(dir string) error
 }
 
 func newSuite() *suite { return &suite{files: map[string][]byte{}, leftOut: map[string]int{}} }
 
 var formats = map[string]format{
-	"bfcl":      {"Import the questions of BFCL as a suite", bfclHelp, "  cupel suite import bfcl data/ --out suites/bfcl\n  cupel suite lint suites/bfcl", readBFCL},
-	"tau-bench": {"Import a domain of tau-bench as a suite", tauHelp, "  cupel suite import tau-bench airline/ --out suites/airline", readTau},
+	"bfcl": {"Import the questions of BFCL as a suite", bfclHelp, "  cupel suite import bfcl data/ --out suites/bfcl\n  cupel suite lint suites/bfcl", readBFCL},
 }
 
 // Host is what the verb needs of the program.
@@ -103,11 +98,6 @@ func write(host Host, name string, f format, dir, out string) (err error) {
 			return err
 		}
 	}
-	if s.finish != nil {
-		if err := s.finish(folder); err != nil {
-			return fmt.Errorf("import %s from %s: %w", name, dir, err)
-		}
-	}
 	loaded, err := load.Suite(regular.DirFS(folder), out, host.Worlds)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("import %s from %s: the suite is not written, because it would have these problems: %w", name, dir, err))
@@ -123,9 +113,6 @@ func (s *suite) print(w io.Writer, out string, loaded *goldens.Suite) error {
 	fmt.Fprintf(&b, "wrote %s: %s\n", out, words.TaskCount(len(loaded.Tasks), 0))
 	for _, name := range slices.Sorted(maps.Keys(s.leftOut)) {
 		fmt.Fprintf(&b, "left out: %d × %s\n", s.leftOut[name], console.Line(name))
-	}
-	for _, note := range s.notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	if n := len(loaded.Warnings); n > 0 {
 		fmt.Fprintf(&b, "%s; cupel suite lint %s lists them\n%s", console.Count(n, "warning"), out, Kinds(loaded))

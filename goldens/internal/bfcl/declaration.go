@@ -85,9 +85,7 @@ func Functions(text json.RawMessage) ([]Function, error) {
 	out := make([]Function, len(list))
 	var errs []error
 	for i, v := range list {
-		if err := out[i].read(v); err != nil {
-			errs = append(errs, fmt.Errorf("function %d: %w", i+1, err))
-		}
+		errs = append(errs, out[i].read(v, i+1))
 		same := func(f Function) bool { return f.Offered == out[i].Offered }
 		if k := slices.IndexFunc(out[:i], same); k >= 0 && out[i].Name != "" {
 			errs = append(errs, fmt.Errorf("function %d: %s and %s have the same name where dots are underscores", i+1, shownName(out[k].Name), shownName(out[i].Name)))
@@ -96,14 +94,15 @@ func Functions(text json.RawMessage) ([]Function, error) {
 	return out, errors.Join(errs...)
 }
 
-func (f *Function) read(v tool.JSON) error {
+// read reads the n-th declaration.
+func (f *Function) read(v tool.JSON, n int) error {
 	name, _ := v.Get("name")
 	description, _ := v.Get("description")
 	params, ok := v.Get("parameters")
 	f.Name, f.Description = name.Text(), description.Text()
 	f.Offered = strings.ReplaceAll(f.Name, ".", "_")
 	if !offeredName.MatchString(f.Offered) {
-		return fmt.Errorf("its name is %q; must be 1 to 64 letters, digits, dots, dashes and underscores", clip.Bytes(f.Name, 100))
+		return fmt.Errorf("function %d: its name is %q; must be 1 to 64 letters, digits, dots, dashes and underscores", n, clip.Bytes(f.Name, 100))
 	}
 	for _, m := range v.Members {
 		if !slices.Contains([]string{"name", "description", "parameters"}, m.Name) {
@@ -111,7 +110,7 @@ func (f *Function) read(v tool.JSON) error {
 		}
 	}
 	if kind, _ := params.Get("type"); !ok || types[kind.Text()].kind != anObject {
-		return fmt.Errorf("%s: its parameters must have the type dict or object", f.Name)
+		return fmt.Errorf("function %s: its parameters must have the type dict or object", f.Name)
 	}
 	f.params = map[string]param{}
 	if required, ok := params.Get("required"); ok {
@@ -124,12 +123,9 @@ func (f *Function) read(v tool.JSON) error {
 		f.params[m.Name] = readParam(m.Value)
 		f.order = append(f.order, m.Name)
 	}
-	schema, err := f.schema(params, "parameters")
+	schema, err := f.schema(params, "function "+f.Name+": parameters")
 	f.Schema = json.RawMessage(schema)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return nil
+	return err
 }
 
 func readParam(v tool.JSON) (p param) {

@@ -49,7 +49,7 @@ func TestValues(t *testing.T) {
 		{"boolean", `[true]`, `true`, ""},
 		{"boolean", `[true]`, `"true"`, wrongType},
 		{"float", `["None"]`, `"None"`, ""},
-		{"float", `["None"]`, `"none"`, wrongValue}, // a variable is compared as it stands
+		{"float", `["None"]`, `"none"`, wrongValue}, // a variable is compared unchanged
 		{"float", `["", "None"]`, `"None"`, ""},
 		{"array", `["data['x']"]`, `"data['x']"`, ""},
 		{"array", `["data['x']"]`, `"data[\"x\"]"`, wrongValue},
@@ -60,7 +60,7 @@ func TestValues(t *testing.T) {
 		{`array", "items": {"type": "string"}, "x": "`, `[["New York", "LA"]]`, `["new york", "L.A."]`, ""},
 		{`array", "items": {"type": "string"}, "x": "`, `[["a", "b"]]`, `["b", "a"]`, wrongValue},
 		{`array", "items": {"type": "string"}, "x": "`, `[["a"]]`, `["a", "a"]`, wrongValue},
-		{`array", "items": {"type": "string"}, "x": "`, `[["a"], [["a"]]]`, `[["A"]]`, wrongValue}, // below the first level, as it stands
+		{`array", "items": {"type": "string"}, "x": "`, `[["a"], [["a"]]]`, `[["A"]]`, wrongValue}, // below the first level, unchanged
 		{`array", "items": {"type": "integer"}, "x": "`, `[[], ""]`, `[]`, ""},
 		{`tuple", "items": {"type": "integer"}, "x": "`, `[[1, 2]]`, `[1, 2]`, ""},
 		{"dict", `[{"k": ["A b", 1], "n": {"m": [2]}}]`, `{"n": {"m": 2.0}, "k": "a-B"}`, ""},
@@ -132,9 +132,9 @@ func TestProblems(t *testing.T) {
 	for _, c := range []struct{ functions, accepted, want string }{
 		{`[`, ``, "must be JSON of at most 64 KiB and 64 levels"},
 		{`[]`, ``, "must be a function, or a list of 1 to 128"},
-		{`[{"name": "a b", "parameters": {"type": "dict"}}, {"name": "x"}]`, ``, "function 1: its name is \"a b\"; must be 1 to 64 letters, digits, dots, dashes and underscores\nfunction 2: x: its parameters must have the type dict or object"},
+		{`[{"name": "a b", "parameters": {"type": "dict"}}, {"name": "x"}]`, ``, "function 1: its name is \"a b\"; must be 1 to 64 letters, digits, dots, dashes and underscores\nfunction x: its parameters must have the type dict or object"},
 		{`[` + f + `, {"name": "a.b", "parameters": {"type": "dict"}}, {"name": "a_b", "parameters": {"type": "dict"}}]`, ``, "function 3: a.b and a_b have the same name where dots are underscores"},
-		{`{"name": "f", "parameters": {"type": "dict", "properties": {"x": {"type": "date"}, "y": {"type": "array", "items": {}}}}}`, ``, "function 1: f: parameters.x: its type must be one of"},
+		{`{"name": "f", "parameters": {"type": "dict", "properties": {"x": {"type": "date"}, "y": {"type": "array", "items": {}}}}}`, ``, "function f: parameters.x: its type must be one of"},
 		{f, `5`, "must be an object of accepted calls, or a list of such objects"},
 		{f, `[{}]`, "an object of accepted calls must have a function; [] accepts no call"},
 		{f, `{"f": {"a": 5}}`, "f.a: must be a list of accepted values"},

@@ -176,17 +176,17 @@ func secondValue(property map[string]any, accepted []any, v any) bool {
 		return false
 	}
 	for _, a := range accepted {
-		switch {
-		case got == "string":
+		switch got {
+		case "string":
 			text, ok := a.(string)
 			if ok && secondText(v.(string)) == secondText(text) {
 				return true
 			}
-		case got == "dict":
+		case "dict":
 			if dict, ok := a.(map[string]any); ok && secondDict(v.(map[string]any), dict) {
 				return true
 			}
-		case got == "array":
+		case "array":
 			if list, ok := a.([]any); ok && secondList(v.([]any), list) {
 				return true
 			}
@@ -262,7 +262,7 @@ func secondDict(got, want map[string]any) bool {
 	return true
 }
 
-// secondSame compares values as they stand: 1 and 1.0 are equal.
+// secondSame compares unchanged values: 1 and 1.0 are equal.
 func secondSame(a, b any) bool {
 	x, isNumber := a.(json.Number)
 	y, alsoNumber := b.(json.Number)
