@@ -14,7 +14,7 @@ import (
 // readFunctions reads the functions that a task offers in place of tools.
 func readFunctions(p yamlfile.Place, o yamlfile.Object, t *goldens.Task) {
 	before := len(p.Src.Found.List)
-	for _, field := range []string{"tools", "each", "answer_schema", "faults", "replies", "approvals", "human", "messages"} {
+	for _, field := range []string{"tools", "each", "answer_schema", "faults", "replies", "approvals", "human", "user", "messages"} {
 		if at, ok := o.Get(field); ok {
 			at.Failf("a task with functions has no %s: the first reply ends its episode; remove it", field)
 		}
