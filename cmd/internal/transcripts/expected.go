@@ -1,20 +1,23 @@
 package transcripts
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/cupel-eval/cupel/goldens"
 )
 
-// asked are the fields of an accepted outcome, in the order shown, and what they ask.
-var asked = [][2]string{
-	{"Status", "Status"}, {"StopReason", "Stop reason"}, {"Numbers", "Numbers in the answer"}, {"OnlyNumbers", "No other numbers than"}, {"NotNumbers", "Numbers not in the answer"},
-	{"Near", "Number near a name"}, {"ContainsAny", "One of these texts in the answer"}, {"ContainsAll", "Texts in the answer"}, {"NotContains", "Texts not in the answer"},
-	{"Matches", "Answer matches"}, {"NotMatches", "Answer does not match"}, {"TableLabel", "Counts per day for"}, {"Required", "Required calls"}, {"Order", "Order of calls"}, {"Forbidden", "Forbidden calls"},
-	{"State", "State"}, {"Unchanged", "Unchanged"}, {"MaxSteps", "Most steps"}, {"MaxToolCalls", "Most tool calls"}, {"MaxClarifies", "Most questions"}, {"Signals", "Signals"},
+// asks says what the fields of an accepted outcome ask for, in words. Other fields have their name.
+var asks = map[string]string{
+	"status": "Status", "stop_reason": "Stop reason", "numbers": "Numbers in the answer", "only_numbers": "No other numbers than", "not_numbers": "Numbers not in the answer",
+	"near": "Numbers next to names", "contains_any": "One of these texts in the answer", "contains_all": "Texts in the answer", "not_contains": "Texts not in the answer",
+	"matches": "Answer matches", "not_matches": "Answer does not match", "table_label": "Counts per day for", "calls": "Required calls", "order": "Order of calls",
+	"forbidden": "Forbidden calls", "before": "Order of successes", "approvals": "Requests to people", "at_most": "At most", "state": "State", "unchanged": "Unchanged",
+	"state_hash": "Hash of the state", "workflow": "Workflow", "effects": "Effects", "score": "Custom checks", "judge": "Judges", "signals": "Signals",
 }
 
 // expected is what a task accepts, one demand a line, each free of credentials.
@@ -24,17 +27,14 @@ func (d *Transcripts) expected(task string) (lines []string) {
 		return nil
 	}
 	e := d.Tasks[i].Expect[0]
-	var fields map[string]any
-	text, err := json.Marshal(struct {
-		goldens.Expect
-		goldens.Trajectory
-	}{e, e.Trajectory})
-	if err != nil || json.Unmarshal(text, &fields) != nil {
-		return nil
-	}
-	for _, a := range asked {
-		if value := demand(fields[a[0]]); value != "" {
-			lines = append(lines, d.redact("expected", a[1]+": "+value))
+	e.Note = ""
+	for name, value := range pairs(goldens.WriteExpect(e, goldens.Expect{}, 0, false)) {
+		demands := []string{demand(value)}
+		if name == "state" {
+			demands = stateDemands(value)
+		}
+		for _, text := range demands {
+			lines = append(lines, d.redact("expected", cmp.Or(asks[name], name)+": "+text))
 		}
 	}
 	if more := len(d.Tasks[i].Expect) - 1; more > 0 {
@@ -43,26 +43,66 @@ func (d *Transcripts) expected(task string) (lines []string) {
 	return lines
 }
 
-// demand is a value in words: lists joined, a call as its tool and arguments.
-func demand(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case []any:
-		var list []string
-		for _, item := range v {
-			list = append(list, demand(item))
-		}
-		return strings.Join(list, ", ")
-	case map[string]any:
-		if tool, ok := v["Tool"].(string); ok && v["Args"] == nil {
-			return tool
-		} else if ok {
-			return tool + demand(v["Args"])
+// pairs are the fields of a mapping.
+func pairs(n *yaml.Node) func(func(string, *yaml.Node) bool) {
+	return func(yield func(string, *yaml.Node) bool) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i].Value, n.Content[i+1]) {
+				return
+			}
 		}
 	}
-	text, _ := json.Marshal(v) // it came from JSON
-	return string(text)
+}
+
+// demand writes a value as a suite has it, on one line and without the outermost brackets.
+func demand(n *yaml.Node) string {
+	var parts []string
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Value
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			parts = append(parts, demand(item))
+		}
+	default:
+		for name, value := range pairs(n) {
+			parts = append(parts, name+": "+inline(value))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inline writes a value as YAML on one line.
+func inline(n *yaml.Node) string {
+	flow := *n
+	flow.Style |= yaml.FlowStyle
+	text, _ := yaml.Marshal(&flow) // a suite has been read from it
+	return strings.TrimSpace(string(text))
+}
+
+// operators say what a check of the state demands of the value at a path.
+var operators = map[string]string{
+	"is": "%s is %s", "not": "%s is not %s", "count": "number of entries of %s: %s", "matches": "%s matches %s", "exists": "%s exists: %s",
+	"every": "each entry of %s is %s", "some": "an entry of %s is %s",
+}
+
+// stateDemands writes the checks of the state, one sentence each.
+func stateDemands(checks *yaml.Node) (out []string) {
+	for _, check := range checks.Content {
+		path := ""
+		for name, value := range pairs(check) {
+			if name == "path" {
+				path = value.Value
+				continue
+			}
+			text := inline(value)
+			for bound, words := range pairs(value) {
+				if says := map[string]string{"$gte": "at least ", "$lte": "at most "}[bound]; says != "" {
+					text = says + inline(words)
+				}
+			}
+			out = append(out, fmt.Sprintf(cmp.Or(operators[name], "%s "+name+" %s"), path, text))
+		}
+	}
+	return out
 }
