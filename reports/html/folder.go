@@ -28,8 +28,10 @@ const (
 type folder struct {
 	r                model.Report
 	plots            Plots
-	pages            map[string]string // file names by task id
-	order            []int             // of r.Tasks, as the ledger has them
+	requests         map[string]string   // by task id
+	tags             map[string][]string // by task id, bounded
+	pages            map[string]string   // file names by task id
+	order            []int               // of r.Tasks, as the ledger has them
 	linked           links
 	lean             bool
 	agents           map[string]string // strategies by candidate; empty where all have one
@@ -40,7 +42,10 @@ type folder struct {
 }
 
 func newFolder(r model.Report, plots Plots) *folder {
-	f := &folder{r: r, plots: plots, pages: map[string]string{}, linked: links{}, agents: map[string]string{}, lean: len(r.Episodes) > maxMarked}
+	f := &folder{r: r, plots: plots, requests: map[string]string{}, tags: reportTags(r), pages: map[string]string{}, linked: links{}, agents: map[string]string{}, lean: len(r.Episodes) > maxMarked}
+	for _, t := range r.Run.Tasks {
+		f.requests[t.ID] = t.Request
+	}
 	if slices.ContainsFunc(r.Candidates, func(c model.Candidate) bool { return c.Agent != r.Candidates[0].Agent }) {
 		for _, c := range r.Candidates {
 			f.agents[c.Name] = words.Brief(c.Agent, 60)
@@ -186,13 +191,9 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 
 func (f *folder) head(t model.Task) taskPage {
 	v := taskPage{
-		ID: words.Brief(t.ID, 60), Title: words.UpperFirst(words.Brief(t.Title, 160)), Tier: words.Brief(t.Tier, 20), Tags: reportTags(f.r)[t.ID],
+		ID: words.Brief(t.ID, 60), Title: words.UpperFirst(words.Brief(t.Title, 160)), Tier: words.Brief(t.Tier, 20), Tags: f.tags[t.ID],
 		Suite: words.Brief(f.r.Run.Suite, 80), RunID: words.Brief(f.r.Run.RunID, 64), Simulated: f.r.Run.Simulated,
-	}
-	for _, m := range f.r.Run.Tasks {
-		if m.ID == t.ID {
-			v.Request = words.Lines(m.Request, transcript.MaxText)
-		}
+		Request: words.Lines(f.requests[t.ID], transcript.MaxText),
 	}
 	if f.lean && !slices.ContainsFunc(t.Cells, func(c model.Cell) bool { return len(c.Episodes) > 1 }) {
 		return v // the episodes themselves say it

@@ -3,7 +3,6 @@ package transcripts
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -22,8 +21,11 @@ var asks = map[string]string{
 
 // expected is what a task accepts, one demand a line, each free of credentials.
 func (d *Transcripts) expected(task string) (lines []string) {
-	i := slices.IndexFunc(d.Tasks, func(t goldens.Task) bool { return t.ID == task })
-	if i < 0 || len(d.Tasks[i].Expect) == 0 {
+	i := 0 // tasks are large, and there may be thousands
+	for i < len(d.Tasks) && d.Tasks[i].ID != task {
+		i++
+	}
+	if i == len(d.Tasks) || len(d.Tasks[i].Expect) == 0 {
 		return nil
 	}
 	e := d.Tasks[i].Expect[0]
