@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -178,13 +179,9 @@ func (w *instance) publishWorkflow(a workflowArgs) world.Effect {
 		return world.Refuse("E_NOT_PUBLISHABLE", "%s; nothing was published", detail)
 	}
 	also := []string{}
-	for _, other := range w.workflows.numbered() {
-		version, planned := plan[other]
-		if !planned {
-			continue
-		}
+	for _, other := range slices.SortedFunc(maps.Keys(plan), compareIDs) {
 		changed := *w.workflows.all[other]
-		changed.active = version
+		changed.active = plan[other]
 		w.keep(&changed)
 		if other != f.id {
 			also = append(also, other)

@@ -94,6 +94,9 @@ func (s *section[T]) appendJSON(out []byte) []byte {
 
 // takeChanges lists what has changed since it was called last.
 func (s *section[T]) takeChanges(name string) (out []world.Change) {
+	if len(s.before) == 0 { // of most sections, after each call
+		return nil
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.before)) {
 		out = appendDiff(out, state.Path{name, id}, s.before[id], s.raw[id])
 	}

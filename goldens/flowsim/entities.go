@@ -51,25 +51,44 @@ func orNull(s string) any {
 // writeWorkflow writes what episodes are judged by: no times, which depend on how fast an
 // agent was. The graph of the draft's version is not written twice.
 func writeWorkflow(f *workflow) json.RawMessage {
-	versions := map[string]any{}
-	var draft json.RawMessage
+	w := workflowText{
+		ActiveVersion: orNull(f.active), Archived: f.archived, DraftVersion: f.version, Folder: orNull(f.folder), ID: f.id,
+		Name: f.name, Project: orNull(f.project), Tags: f.tags, Versions: make(map[string]versionText, len(f.versions)),
+	}
+	if w.Tags == nil {
+		w.Tags = []string{}
+	}
 	for _, v := range f.versions {
-		one := map[string]any{"author": v.author, "description": orNull(v.description), "name": orNull(v.name)}
+		one := versionText{Author: v.author, Description: orNull(v.description), Name: orNull(v.name)}
 		if v.id == f.version {
-			draft = v.text
+			w.Draft = v.text
 		} else {
-			one["graph"] = v.text
+			one.Graph = v.text
 		}
-		versions[v.id] = one
+		w.Versions[v.id] = one
 	}
-	tags := f.tags
-	if tags == nil {
-		tags = []string{}
-	}
-	return must(map[string]any{
-		"activeVersion": orNull(f.active), "archived": f.archived, "draft": draft, "draftVersion": f.version,
-		"folder": orNull(f.folder), "id": f.id, "name": f.name, "project": orNull(f.project), "tags": tags, "versions": versions,
-	})
+	return must(w)
+}
+
+// workflowText is a workflow in the state, its fields in the order of their names.
+type workflowText struct {
+	ActiveVersion any                    `json:"activeVersion"`
+	Archived      bool                   `json:"archived"`
+	Draft         json.RawMessage        `json:"draft"`
+	DraftVersion  string                 `json:"draftVersion"`
+	Folder        any                    `json:"folder"`
+	ID            string                 `json:"id"`
+	Name          string                 `json:"name"`
+	Project       any                    `json:"project"`
+	Tags          []string               `json:"tags"`
+	Versions      map[string]versionText `json:"versions"`
+}
+
+type versionText struct {
+	Author      string          `json:"author"`
+	Description any             `json:"description"`
+	Graph       json.RawMessage `json:"graph,omitempty"`
+	Name        any             `json:"name"`
 }
 
 // plain is the canonical JSON of a graph.
@@ -132,7 +151,7 @@ type workItem struct {
 
 // writeTable writes a table with its rows by id, without the times of their changes.
 func writeTable(t *table.Table) json.RawMessage {
-	rows := make(map[string]any, len(t.Rows))
+	rows := make(map[string]map[string]any, len(t.Rows))
 	for _, r := range t.Rows {
 		values := make(map[string]any, len(t.Columns)+1)
 		for _, c := range t.Columns {
@@ -145,5 +164,10 @@ func writeTable(t *table.Table) json.RawMessage {
 	if columns == nil {
 		columns = []table.Column{}
 	}
-	return must(map[string]any{"columns": columns, "id": t.ID, "name": t.Name, "rows": rows})
+	return must(struct {
+		Columns []table.Column            `json:"columns"`
+		ID      string                    `json:"id"`
+		Name    string                    `json:"name"`
+		Rows    map[string]map[string]any `json:"rows"`
+	}{columns, t.ID, t.Name, rows})
 }
