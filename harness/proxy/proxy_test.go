@@ -111,8 +111,8 @@ func TestSession(t *testing.T) {
 	require.Contains(t, h.Refused(), "POST /v1/files: not forwarded: only models, embeddings, token counts and lists of models are")
 	require.Zero(t, h.Late())
 	h.Close(t.Context())
-	for range 2 {
-		status, text = ask(t, "POST", h.Base()+"/v1/chat/completions", chat)
+	for _, late := range []string{"/v1/chat/completions", "/mcp"} {
+		status, text = ask(t, "POST", h.Base()+late, chat)
 		require.Equal(t, 410, status, text)
 	}
 	require.Equal(t, 2, h.Late())
