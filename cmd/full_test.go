@@ -100,9 +100,7 @@ func TestWritesThatFail(t *testing.T) {
 
 // A full disk stops a run at any moment. The run can be resumed when there is space again.
 func TestFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	want := uninterrupted(t)
 	stages := map[string]int{}
 	for kib := 4; kib <= 400; kib += testkit.Long(96, 24) {

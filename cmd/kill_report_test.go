@@ -18,9 +18,7 @@ import (
 // Commands that write a run folder are killed at random moments. The run does not change, and the
 // next command of the same kind removes the temporary files.
 func TestKilledCommandsLeaveNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts many processes")
-	}
+	testkit.Slow(t)
 	b := newBench(t)
 	t.Setenv("TMPDIR", filepath.Join(b.dir, "tmp"))
 	require.NoError(t, os.Mkdir(os.TempDir(), 0o777))

@@ -9,15 +9,14 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/research"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
 // TestSimulatedResearch runs the suite research with every strategy and models of three
 // qualities. Better models solve more, and strategies need different numbers of turns.
 func TestSimulatedResearch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("every task under nine candidates or more; not with -short")
-	}
+	testkit.Slow(t)
 	suite, err := load.Suite(research.FS, "research", research.Worlds())
 	require.NoError(t, err)
 	o := recordOptions(t)

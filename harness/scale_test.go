@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -102,9 +103,7 @@ func watchHeap() (most func() (live, all uint64)) {
 // needs at most 48 MB (see its package): one row group and the pages of the previous one. `make
 // scale` runs 100,000 episodes.
 func TestMemoryDoesNotGrowWithARun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("replays 11,000 episodes")
-	}
+	testkit.Slow(t)
 	n := 10_000
 	if v := os.Getenv("CUPEL_SCALE"); v != "" {
 		var err error

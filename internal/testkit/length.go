@@ -23,11 +23,15 @@ func Long(sample, full int) int {
 func Evidence() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
 
 // Slow skips a test, or a part of one, that takes longer than `make test` can afford; CI runs
-// it with `make slow`, which sets CUPEL_SLOW and finds its callers by this name. Each has a
+// it with `make slow`, which sets CUPEL_SLOW and finds its callers by this name. The targets for
+// people that take longer still run it, too. Each has a
 // sample beside it that `make test` runs: fewer parts, or a smaller test of the same behaviour.
 func Slow(t *testing.T) {
 	t.Helper()
-	if os.Getenv("CUPEL_SLOW") == "" && os.Getenv("CUPEL_LONG") == "" {
-		t.Skip("takes long: run by make slow")
+	for _, longer := range []string{"CUPEL_SLOW", "CUPEL_LONG", "CUPEL_EVIDENCE", "CUPEL_SCALE"} {
+		if os.Getenv(longer) != "" {
+			return
+		}
 	}
+	t.Skip("takes long: run by make slow")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 )
@@ -66,9 +67,7 @@ func manyStrategies() model.Report {
 // For every run, the files are well formed and bounded, no picture draws beyond its
 // edge, and every figure has a title and an alternative text.
 func TestHardPlots(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long; not with -short")
-	}
+	testkit.Slow(t)
 	for name, r := range hardReports() {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range r.Figures {

@@ -161,6 +161,7 @@ func (s setting) simulate(rng *rand.Rand, runs int) (corrected, naive, fixed tal
 // Rounds that use the level of a single look err more often than that. With
 // CUPEL_EVIDENCE the rows must be those of docs/sequential.md.
 func TestSequentialSimulation(t *testing.T) {
+	testkit.Slow(t)
 	runs := 60
 	if testkit.Evidence() {
 		runs = 4000
