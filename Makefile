@@ -17,7 +17,7 @@ TESTS    := GOGC=400 $(MEMORY) $(GO) test
 # two that take longest come first.
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 test: ## tests: less than 3 minutes on two cores; what takes longer is a sample, see slow and long
-	$(TESTS) -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without symbols and debug information, which take a third of linking
+	$(TESTS) -vet=off -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without what make check does, and symbols, which take a third of linking
 
 # The tests, and their packages, that call testkit.Slow.
 SLOW  = $(shell git grep -l 'testkit\.Slow(t)' '*_test.go')
@@ -82,7 +82,7 @@ long: ## all tests, those over random kills, damages, faults and caps at full le
 	CUPEL_LONG=1 $(MEMORY) $(GO) test -count=1 -timeout 30m ./...
 
 kill: ## kill and resume recordings at 200 points: about 4 minutes
-	CUPEL_KILLS=200 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
+	CUPEL_SLOW=1 CUPEL_KILLS=200 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports/model

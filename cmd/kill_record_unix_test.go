@@ -191,9 +191,7 @@ func recordArgs(maxTokens int64) []string {
 // its exchange was in a cassette or intact in a journal. The result equals that of a recording that
 // was never killed.
 func TestKilledRecordingsPayNothingTwice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	points := testkit.Long(6, 12)
 	if text := os.Getenv("CUPEL_KILLS"); text != "" {
 		var err error

@@ -257,9 +257,7 @@ func TestNightlyScriptStartsAgain(t *testing.T) {
 
 // The script works with the real cupel.
 func TestNightlyScriptRunsCupel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		candidate, shards string

@@ -261,9 +261,7 @@ tasks:
 // TestNoArtefactHoldsASecret puts credentials wherever a run reads or writes. It records and runs
 // live with a server that returns them, and searches all files and output with its own decoders.
 func TestNoArtefactHoldsASecret(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t)
 	places := map[string]string{
 		"header": canaryKey, "answer": canaryKey, "plan": canaryTool, "error": canaryKey,
 		"tool": canaryTool, "human": canaryWorld, "name": canaryCloud,

@@ -20,6 +20,7 @@ import (
 	settings "github.com/cupel-eval/cupel/agent/external"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // execEpisodes records episodes of the trivial agent, and returns the processor time of this
@@ -80,6 +81,7 @@ func execFloor(t testing.TB, n int) time.Duration {
 // processor time, or three times the floor, which is what a slow or busy machine makes of it: an
 // episode took 4.9 ms where the floor took 2.4.
 func TestExecEpisodesAreCheap(t *testing.T) {
+	testkit.Slow(t)
 	execEpisodes(t, 2) // what is done once
 	const n = 40
 	var added, floor time.Duration

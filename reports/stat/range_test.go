@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
@@ -52,6 +53,7 @@ func differences(t *rapid.T) []float64 {
 // Every p-value is in [0, 1] without rounding error, because adjustments refuse others.
 // Every interval is in order, and input with a NaN is refused.
 func TestPValuesAreProbabilities(t *testing.T) {
+	testkit.Slow(t)
 	rapid.Check(t, func(t *rapid.T) {
 		values := differences(t)
 		var family []float64

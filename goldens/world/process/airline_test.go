@@ -155,9 +155,7 @@ func execute(t testing.TB, k world.Kind, calls []tool.Call) (results []string, s
 // TestAirlineInGo checks that the Go world repeats all recorded calls byte for byte and
 // reaches the states and rewards of the original.
 func TestAirlineInGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long; not with -short")
-	}
+	testkit.Slow(t)
 	want, k, calls, hashes := expectations(t), goAirline(t), 0, 0
 	goals := map[int]string{}
 	for i, c := range conversations(t) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/evidence"
 )
 
@@ -26,6 +27,7 @@ func drawn(s evidence.Suite, seed uint64) (list []ledger.Episode, turns []int) {
 // determined by the intra-task correlation: m·p·(1−p)·(1 + (m−1)·ICC). The mean of
 // every mechanism is p.
 func TestMechanisms(t *testing.T) {
+	testkit.Slow(t)
 	const tasks, m, p = 40_000, 5, 0.8
 	icc := map[string]float64{"ICC 0": 0, "ICC 0.1": 0.1, "ICC 0.3": 0.3, "ICC 0.6": 0.6}
 	for i, mechanism := range evidence.Mechanisms() {
