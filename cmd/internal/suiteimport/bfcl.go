@@ -44,7 +44,7 @@ func readBFCL(from source) (*suite, error) {
 	for _, category := range bfclCategories {
 		name := from.find(category+".jsonl", bfclUpstream+category+".json")
 		if name == "" {
-			s.leftOut["category "+category+", of which there is no file"]++
+			s.leftOut["category "+category+": file not found"]++
 			continue
 		}
 		text, err := from.content(name)
