@@ -123,7 +123,7 @@ func TestUserFaults(t *testing.T) {
 		faults       string
 	}{
 		"plays by the rules": {"sim-oracle", "", 1, false, ""},
-		"tells everything":   {"sim-weak", "", 1, false, "told a fact unasked: reason"},
+		"tells everything":   {"sim-weak", "", 1, false, "disclosed a fact unasked: reason"},
 		"leaves its role":    {"sim-erratic", "", 1, false, "left the persona"},
 		"ends at once":       {"sim-nop", "", 1, true, ""},
 	} {

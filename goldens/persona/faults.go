@@ -9,7 +9,7 @@ import (
 // What a user did wrong. FaultUnasked is followed by ": " and the name of the fact.
 const (
 	FaultPersona = "left the persona"
-	FaultUnasked = "told a fact unasked"
+	FaultUnasked = "disclosed a fact unasked"
 	FaultAnswer  = "gave the answer away"
 )
 
@@ -21,7 +21,7 @@ var outOfRole = regexp.MustCompile(`(?i)\b(?:as an ai\b|language model|i am an? 
 // one of them before the agent did, unless it is in the request or in what the user knows.
 //
 // A fact is asked for if a message of the agent has its name, with spaces for _, or one of its
-// further words; case does not matter. It is told if its value is in what the user says, unless
+// further words; case does not matter. It is disclosed if its value is in what the user says, unless
 // the agent wrote it first or the request has it.
 func (u User) Faults(request string, talk []Exchange, expected []string) (out []string) {
 	add := func(fault string) {

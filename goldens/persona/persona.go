@@ -36,7 +36,7 @@ type User struct {
 
 // Fact is one thing that a user knows.
 type Fact struct {
-	// Name is a word or some with _ between them, Value what is told.
+	// Name is a word or some with _ between them, Value what the user discloses.
 	Name, Value string
 	// Asked are further words of a question that asks for it, besides those of its name.
 	Asked []string `json:",omitempty"`

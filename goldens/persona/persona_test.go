@@ -61,8 +61,8 @@ func TestFaults(t *testing.T) {
 	}{
 		"what was asked":         {[]Exchange{{ask, "It is o7."}}, nil},
 		"another word":           {[]Exchange{{"What happened?", "The cup is broken."}}, nil},
-		"unasked":                {[]Exchange{{ask, "O7, the cup is broken."}}, []string{"told a fact unasked: reason"}},
-		"asked later":            {[]Exchange{{ask, "O7, the cup is broken."}, {"Why?", "The cup is broken."}}, []string{"told a fact unasked: reason"}},
+		"unasked":                {[]Exchange{{ask, "O7, the cup is broken."}}, []string{"disclosed a fact unasked: reason"}},
+		"asked later":            {[]Exchange{{ask, "O7, the cup is broken."}, {"Why?", "The cup is broken."}}, []string{"disclosed a fact unasked: reason"}},
 		"asked before":           {[]Exchange{{"Why?", "I will say."}, {ask, "O7. The cup is broken."}}, nil},
 		"the agent said it":      {[]Exchange{{"Is it O7?", "Yes, O7."}}, nil},
 		"part of another word":   {[]Exchange{{"Well?", "It is SO70 and the cup is brokenhearted."}}, nil},
@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 		"the answer":             {[]Exchange{{ask, "You should say refunded 25.50."}}, []string{FaultAnswer}},
 		"the answer, said first": {[]Exchange{{"Then it is refunded, 25.50?", "Yes, refunded, 25.50."}}, nil},
 		"a longer number":        {[]Exchange{{ask, "I paid 125.50 or 25.507."}}, nil},
-		"all":                    {[]Exchange{{"Well?", "As an AI language model I say refunded, O7, the cup is broken."}, {"Well?", "O7"}}, []string{FaultPersona, "told a fact unasked: order_number", "told a fact unasked: reason", FaultAnswer}},
+		"all":                    {[]Exchange{{"Well?", "As an AI language model I say refunded, O7, the cup is broken."}, {"Well?", "O7"}}, []string{FaultPersona, "disclosed a fact unasked: order_number", "disclosed a fact unasked: reason", FaultAnswer}},
 		"nothing":                {[]Exchange{{ask, ""}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestPlay(t *testing.T) {
 	_, ok := Play("You are a helpful assistant.", "Hi", Plain)
 	require.False(t, ok)
 	faults := shopper.Faults("Refund me.", []Exchange{{"Hello.", play("Hello.", Blurts)}, {"Hm?", play("Hm?", OutOf)}}, nil)
-	require.Equal(t, []string{"told a fact unasked: order_number", "told a fact unasked: reason", FaultPersona}, faults)
+	require.Equal(t, []string{"disclosed a fact unasked: order_number", "disclosed a fact unasked: reason", FaultPersona}, faults)
 }
 
 // A user that plays by the rules has no faults, whatever the agent writes.

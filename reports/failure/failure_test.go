@@ -98,8 +98,8 @@ func cases() []failureCase {
 		{"cap of the run", func(r E) { r.Status, r.ErrorKind, r.InfraError = "budget_stop", "run_budget", true }, "harness: cut off by a cap of the run"},
 		{"interruption", func(r E) { r.Status = "cancelled" }, "harness: cut off by an interruption"},
 		{"error without an owner", func(r E) { r.Status = "error" }, "harness: error without a cause"},
-		{"simulated user", func(r E) { r.UserFaults = "left the persona; told a fact unasked: order" }, "user: simulated user: left the persona"},
-		{"simulated user, with a fact", func(r E) { stop(r, "thrash"); r.UserFaults = "told a fact unasked: order_17" }, "user: simulated user: told a fact unasked"},
+		{"simulated user", func(r E) { r.UserFaults = "left the persona; disclosed a fact unasked: order" }, "user: simulated user: left the persona"},
+		{"simulated user, with a fact", func(r E) { stop(r, "thrash"); r.UserFaults = "disclosed a fact unasked: order_17" }, "user: simulated user: disclosed a fact unasked"},
 		{"provider", func(r E) {
 			r.Status, r.InfraError, r.ErrorKind, r.Turns = "infra_error", true, "overloaded", turns("ok", "failed")
 		}, "infrastructure: overloaded"},

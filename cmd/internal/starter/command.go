@@ -23,7 +23,7 @@ const (
   cupel run                    # the same again, from the recording alone
 `
 	noPython = `
-note: there is no Python on this machine, in which agent/agent.py is written. Install
+note: agent/agent.py needs Python, which was not found on this machine. Install
 Python 3, or name a program of your own in exec.command of cupel.yaml.
 `
 )

@@ -28,7 +28,7 @@ const (
 )
 
 // types has the kind and the type in JSON Schema of each type of a declaration. The value of
-// an "any" is a text, and there is no tuple in JSON.
+// an "any" is a text, and JSON has no tuples.
 var types = map[string]struct {
 	kind   kind
 	schema string
