@@ -67,7 +67,7 @@ func columnOf(list [][2]string, word string) string {
 }
 
 // counts lays counters out: a row for each with one of its texts, a column for each word that
-// occurs, and the mean time.
+// occurs, and the mean time unless all of it is 0.
 func counts(g Grid, list [][2]string, all, mean string, rows []counter, texts [][]string) Grid {
 	g.Texts = len(g.Columns)
 	g.Columns = append(g.Columns, all)
@@ -83,6 +83,9 @@ func counts(g Grid, list [][2]string, all, mean string, rows []counter, texts []
 		for i := range g.Rows {
 			g.Rows[i] = append(g.Rows[i], words.Thousands(int64(rows[i].by[c[1]])))
 		}
+	}
+	if !slices.ContainsFunc(rows, func(r counter) bool { return r.time > 0 }) {
+		return g
 	}
 	g.Columns = append(g.Columns, mean)
 	for i := range g.Rows {

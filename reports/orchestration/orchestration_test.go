@@ -200,3 +200,17 @@ func TestTotals(t *testing.T) {
 	}, Grids(all))
 	require.Equal(t, []string{"6 sub-agents: 2 builder, 2 delegate, 2 reader", "6 tasks: 2 blocked, 2 cancelled, 2 running at the end", "4 requests: 2 feedback, 2 no answer"}, Lines(all))
 }
+
+// People who answer at once, and tasks without a time, need no column for it.
+func TestNoTimeIsNoColumn(t *testing.T) {
+	var tally Tally
+	rows := orchestrated()
+	for i := range rows.Episode.Requests {
+		rows.Episode.Requests[i].WaitUs = 0
+	}
+	tally.Add(&rows)
+	grids := Grids([]Candidate{{"one", *tally.Totals()}})
+	require.Equal(t, Grid{"Requests to people", []string{"Candidate", "Asked", "Feedback", "No answer"}, 1, [][]string{{"one", "2", "1", "1"}}}, grids[0])
+	require.NotContains(t, grids[1].Columns, "Mean wait")
+	require.Contains(t, grids[2].Columns, "Mean time")
+}
