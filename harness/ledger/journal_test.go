@@ -288,6 +288,19 @@ func TestJournalRefusesForeignPayload(t *testing.T) {
 	}
 }
 
+// TestB140: what is written is read again, reopened or not, and a record of an unknown kind is an
+// error that says where it is. That of recordings is in package recorder.
+func TestB140(t *testing.T) {
+	recs := sampleRecords(3)
+	dir, whole := writeJournal(t, recs)
+	got, err := readJournal(dir)
+	require.NoError(t, err)
+	require.Equal(t, recs, got)
+	require.NoError(t, os.WriteFile(journalPath(dir), append(whole, frame([]byte(`{"unheard":1}`))...), 0o644))
+	_, err = readJournal(dir)
+	require.ErrorContains(t, err, fmt.Sprintf("offset %d", len(whole)))
+}
+
 func frame(payload []byte) []byte {
 	out := append(make([]byte, headLen), payload...)
 	fillHead(out)
