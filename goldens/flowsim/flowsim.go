@@ -8,7 +8,6 @@
 package flowsim
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -145,26 +144,6 @@ func give(v any) world.Effect {
 		return world.Refuse("E_UNENCODABLE", "the result is not JSON: %v", err)
 	}
 	return world.Effect{Result: tool.Result{Outcome: tool.OK, Value: text}}
-}
-
-// encode writes a value as JSON, without escapes that only HTML needs.
-func encode(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return out.Bytes()[:out.Len()-1], nil
-}
-
-// must encodes a value that is JSON.
-func must(v any) json.RawMessage {
-	text, err := encode(v)
-	if err != nil {
-		panic(err) // of a value that was decoded from JSON
-	}
-	return text
 }
 
 // stamp writes a time as results do.

@@ -1,0 +1,36 @@
+package flowsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// Values are written as encoding/json writes them.
+func TestEncode(t *testing.T) {
+	same := func(t require.TestingT, v any) {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		got, gotErr := encode(v)
+		require.Equal(t, err == nil, gotErr == nil)
+		if err == nil {
+			require.Equal(t, want.String(), string(got)+"\n")
+		}
+	}
+	for _, v := range []any{
+		nil, true, 0, -7, 0.0, math.Copysign(0, -1), 1.5, 1e21, 1e-7, 9007199254740993.0, math.Inf(1), "", "<a&b>", "ä\u2028\xff\"\\\n\x7f", []any(nil), []any{},
+		map[string]any(nil), map[string]any{"b": []any{1.0, nil, "x"}, "a\"": map[string]any{}, "ä": struct{ A, B any }{1, math.NaN()}}, []string{"a"}, resource{"1", "<"},
+	} {
+		same(t, v)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		leaf := rapid.OneOf(rapid.Float64().AsAny(), rapid.Int().AsAny(), rapid.String().AsAny(), rapid.Bool().AsAny())
+		same(t, map[string]any(rapid.MapOf(rapid.String(), leaf).Draw(t, "object")))
+	})
+}
