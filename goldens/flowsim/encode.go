@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
 )
 
 // encode writes a value as JSON, without escapes that only HTML needs.
@@ -33,6 +35,14 @@ func appendValue(out []byte, v any) ([]byte, error) {
 	case []any:
 		if v != nil {
 			return appendList(out, v)
+		}
+	case json.RawMessage: // which is written as results are
+		if v != nil {
+			return append(out, v...), nil
+		}
+	case []graph.Node:
+		if len(v) > 0 {
+			return appendNodes(out, v)
 		}
 	case map[string]any:
 		if v != nil {
@@ -91,10 +101,42 @@ func isPlain(s string) bool {
 }
 
 // must encodes a value that is JSON.
-func must(v any) json.RawMessage {
-	text, err := encode(v)
+func must(v any) json.RawMessage { return mustAppend(make([]byte, 0, 256), v) }
+
+func mustAppend(out []byte, v any) []byte {
+	out, err := appendValue(out, v)
 	if err != nil {
 		panic(err) // of a value that was decoded from JSON
 	}
-	return text
+	return out
+}
+
+// appendNodes writes the nodes of a graph.
+func appendNodes(out []byte, nodes []graph.Node) ([]byte, error) {
+	for i, n := range nodes {
+		out = append(append(out, "[,"[min(i, 1)]), `{"name":`...)
+		out = append(mustAppend(out, n.Name), `,"type":`...)
+		out = append(mustAppend(out, n.Type), `,"typeVersion":`...)
+		out = append(mustAppend(out, n.Version), `,"parameters":`...)
+		out = mustAppend(out, n.Parameters)
+		if len(n.Credentials) > 0 {
+			out = mustAppend(append(out, `,"credentials":`...), texts(n.Credentials))
+		}
+		if n.Disabled {
+			out = append(out, `,"disabled":true`...)
+		}
+		if n.OnError != "" {
+			out = mustAppend(append(out, `,"onError":`...), n.OnError)
+		}
+		out = append(out, '}')
+	}
+	return append(out, ']'), nil
+}
+
+func texts(of map[string]string) map[string]any {
+	out := make(map[string]any, len(of))
+	for key, text := range of {
+		out[key] = text
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package flowsim
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -151,23 +152,34 @@ type workItem struct {
 
 // writeTable writes a table with its rows by id, without the times of their changes.
 func writeTable(t *table.Table) json.RawMessage {
-	rows := make(map[string]map[string]any, len(t.Rows))
-	for _, r := range t.Rows {
-		values := make(map[string]any, len(t.Columns)+1)
-		for _, c := range t.Columns {
-			values[c.Name] = r.Values[c.Name]
+	columns := make([]any, len(t.Columns))
+	names := make([]string, 0, len(t.Columns)+1)
+	for i, c := range t.Columns {
+		columns[i] = map[string]any{"name": c.Name, "type": c.Type}
+		names = append(names, c.Name)
+	}
+	names = append(names, "id")
+	slices.Sort(names)
+	rows := slices.SortedFunc(slices.Values(t.Rows), func(a, b *table.Row) int { return strings.Compare(a.ID, b.ID) })
+	head := must(map[string]any{"columns": columns, "id": t.ID, "name": t.Name})
+	out := append(head[:len(head)-1], `,"rows":{`...)
+	for i, r := range rows {
+		if i > 0 {
+			out = append(out, ',')
 		}
-		values["id"] = r.ID
-		rows[r.ID] = values
+		out = append(append(append(out, '"'), r.ID...), `":{`...)
+		for k, name := range names {
+			if k > 0 {
+				out = append(out, ',')
+			}
+			out = append(mustAppend(out, name), ':')
+			if name == "id" {
+				out = mustAppend(out, r.ID)
+			} else {
+				out = mustAppend(out, r.Values[name])
+			}
+		}
+		out = append(out, '}')
 	}
-	columns := t.Columns
-	if columns == nil {
-		columns = []table.Column{}
-	}
-	return must(struct {
-		Columns []table.Column            `json:"columns"`
-		ID      string                    `json:"id"`
-		Name    string                    `json:"name"`
-		Rows    map[string]map[string]any `json:"rows"`
-	}{columns, t.ID, t.Name, rows})
+	return append(out, "}}"...)
 }
