@@ -44,6 +44,10 @@ func appendValue(out []byte, v any) ([]byte, error) {
 		if len(v) > 0 {
 			return appendNodes(out, v)
 		}
+	case map[string][][]graph.Target:
+		if len(v) > 0 {
+			return appendConnections(out, v)
+		}
 	case map[string]any:
 		if v != nil {
 			return appendObject(out, v)
@@ -131,6 +135,32 @@ func appendNodes(out []byte, nodes []graph.Node) ([]byte, error) {
 		out = append(out, '}')
 	}
 	return append(out, ']'), nil
+}
+
+// appendConnections writes the connections of a graph.
+func appendConnections(out []byte, from map[string][][]graph.Target) ([]byte, error) {
+	all := make(map[string]any, len(from))
+	for name, outputs := range from {
+		lists := make([]any, len(outputs))
+		for i, targets := range outputs {
+			if targets == nil {
+				continue
+			}
+			text := []byte{'['}
+			for k, t := range targets {
+				if k > 0 {
+					text = append(text, ',')
+				}
+				text = append(mustAppend(append(text, `{"node":`...), t.Node), `,"input":`...)
+				text = append(strconv.AppendInt(text, int64(t.Input), 10), '}')
+			}
+			lists[i] = json.RawMessage(append(text, ']'))
+		}
+		if all[name] = lists; outputs == nil {
+			all[name] = nil
+		}
+	}
+	return appendObject(out, all)
 }
 
 func texts(of map[string]string) map[string]any {

@@ -27,7 +27,7 @@ func TestEncode(t *testing.T) {
 	}
 	for _, v := range []any{
 		nil, true, 0, -7, 0.0, math.Copysign(0, -1), 1.5, 1e21, 1e-7, 9007199254740993.0, math.Inf(1), "", "<a&b>", "ä\u2028\xff\"\\\n\x7f", []any(nil), []any{},
-		map[string]any(nil), map[string]any{"b": []any{1.0, nil, "x"}, "a\"": map[string]any{}, "ä": struct{ A, B any }{1, math.NaN()}}, []string{"a"}, resource{"1", "<"}, json.RawMessage(nil), json.RawMessage(`{"a":1}`), []graph.Node(nil), []graph.Node{},
+		map[string]any(nil), map[string]any{"b": []any{1.0, nil, "x"}, "a\"": map[string]any{}, "ä": struct{ A, B any }{1, math.NaN()}}, []string{"a"}, resource{"1", "<"}, json.RawMessage(nil), map[string][][]graph.Target{}, map[string][][]graph.Target{"b": nil, "a<": {nil, {}, {{Node: "N", Input: 1}, {Node: "M"}}}}, json.RawMessage(`{"a":1}`), []graph.Node(nil), []graph.Node{},
 		[]graph.Node{{Name: "A"}, {Name: "B<", Type: "set", Version: 2, Parameters: map[string]any{"x": 1.5}, Credentials: map[string]string{"b": "2", "a": "1"}, Disabled: true, OnError: "stop"}},
 	} {
 		same(t, v)

@@ -52,44 +52,25 @@ func orNull(s string) any {
 // writeWorkflow writes what episodes are judged by: no times, which depend on how fast an
 // agent was. The graph of the draft's version is not written twice.
 func writeWorkflow(f *workflow) json.RawMessage {
-	w := workflowText{
-		ActiveVersion: orNull(f.active), Archived: f.archived, DraftVersion: f.version, Folder: orNull(f.folder), ID: f.id,
-		Name: f.name, Project: orNull(f.project), Tags: f.tags, Versions: make(map[string]versionText, len(f.versions)),
+	tags := make([]any, len(f.tags))
+	for i, name := range f.tags {
+		tags[i] = name
 	}
-	if w.Tags == nil {
-		w.Tags = []string{}
-	}
+	var draft json.RawMessage
+	versions := make(map[string]any, len(f.versions))
 	for _, v := range f.versions {
-		one := versionText{Author: v.author, Description: orNull(v.description), Name: orNull(v.name)}
+		one := map[string]any{"author": v.author, "description": orNull(v.description), "name": orNull(v.name)}
 		if v.id == f.version {
-			w.Draft = v.text
+			draft = v.text
 		} else {
-			one.Graph = v.text
+			one["graph"] = v.text
 		}
-		w.Versions[v.id] = one
+		versions[v.id] = one
 	}
-	return must(w)
-}
-
-// workflowText is a workflow in the state, its fields in the order of their names.
-type workflowText struct {
-	ActiveVersion any                    `json:"activeVersion"`
-	Archived      bool                   `json:"archived"`
-	Draft         json.RawMessage        `json:"draft"`
-	DraftVersion  string                 `json:"draftVersion"`
-	Folder        any                    `json:"folder"`
-	ID            string                 `json:"id"`
-	Name          string                 `json:"name"`
-	Project       any                    `json:"project"`
-	Tags          []string               `json:"tags"`
-	Versions      map[string]versionText `json:"versions"`
-}
-
-type versionText struct {
-	Author      string          `json:"author"`
-	Description any             `json:"description"`
-	Graph       json.RawMessage `json:"graph,omitempty"`
-	Name        any             `json:"name"`
+	return must(map[string]any{
+		"activeVersion": orNull(f.active), "archived": f.archived, "draft": draft, "draftVersion": f.version, "folder": orNull(f.folder), "id": f.id,
+		"name": f.name, "project": orNull(f.project), "tags": tags, "versions": versions,
+	})
 }
 
 // plain is the canonical JSON of a graph.
