@@ -133,17 +133,22 @@ type workItem struct {
 
 // writeTable writes a table with its rows by id, without the times of their changes.
 func writeTable(t *table.Table) json.RawMessage {
-	columns := make([]any, len(t.Columns))
+	out := append(make([]byte, 0, 64*(len(t.Columns)+len(t.Rows)+1)), `{"columns":[`...)
 	names := make([]string, 0, len(t.Columns)+1)
 	for i, c := range t.Columns {
-		columns[i] = map[string]any{"name": c.Name, "type": c.Type}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = mustAppend(append(out, `{"name":`...), c.Name)
+		out = append(mustAppend(append(out, `,"type":`...), c.Type), '}')
 		names = append(names, c.Name)
 	}
 	names = append(names, "id")
 	slices.Sort(names)
 	rows := slices.SortedFunc(slices.Values(t.Rows), func(a, b *table.Row) int { return strings.Compare(a.ID, b.ID) })
-	head := must(map[string]any{"columns": columns, "id": t.ID, "name": t.Name})
-	out := append(head[:len(head)-1], `,"rows":{`...)
+	out = mustAppend(append(out, `],"id":`...), t.ID)
+	out = mustAppend(append(out, `,"name":`...), t.Name)
+	out = append(out, `,"rows":{`...)
 	for i, r := range rows {
 		if i > 0 {
 			out = append(out, ',')

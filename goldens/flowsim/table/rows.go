@@ -209,7 +209,10 @@ func (t *Table) Query(f Filter, skip, limit int) (rows []*Row, count int, err er
 // values reads the values of a row: every column must exist, and have a value of its type.
 func (t *Table) values(given map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(given))
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	var few [8]string
+	names := slices.AppendSeq(few[:0], maps.Keys(given))
+	slices.Sort(names)
+	for _, name := range names {
 		c, ok := t.Column(name)
 		if !ok {
 			return nil, t.noColumn(name)
