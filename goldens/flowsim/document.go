@@ -97,10 +97,13 @@ func (s *section[T]) takeChanges(name string) (out []world.Change) {
 	if len(s.before) == 0 { // of most sections, after each call
 		return nil
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.before)) {
+	var few [4]string
+	ids := slices.AppendSeq(few[:0], maps.Keys(s.before))
+	slices.Sort(ids)
+	for _, id := range ids {
 		out = appendDiff(out, state.Path{name, id}, s.before[id], s.raw[id])
 	}
-	s.before = nil
+	clear(s.before)
 	return out
 }
 
