@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -184,6 +185,7 @@ func TestClientIsCancelled(t *testing.T) {
 }
 
 func TestClientOverHTTP(t *testing.T) {
+	var mu sync.Mutex // a call that ended early may still be handled
 	var versions []string
 	h := Handler(ServerOptions{
 		Name: "world", Version: "3", Tools: []Tool{{Name: "add", Schema: json.RawMessage(`{}`)}},
@@ -195,7 +197,9 @@ func TestClientOverHTTP(t *testing.T) {
 	broken.Store("")
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
+			mu.Lock()
 			versions = append(versions, r.Header.Get("Mcp-Protocol-Version")+r.Header.Get("X-Key"))
+			mu.Unlock()
 		}
 		switch broken.Load() {
 		case "redirects":
@@ -235,7 +239,9 @@ func TestClientOverHTTP(t *testing.T) {
 	res, err := c.Call(t.Context(), "add", json.RawMessage(`{"b":12345678901234567890,"a":1}`), nil)
 	require.NoError(t, err)
 	require.Equal(t, `{"b":12345678901234567890,"a":1}`, string(res.Structured))
+	mu.Lock()
 	require.Equal(t, []string{"k", "k", "2025-11-25k", "2025-11-25k"}, versions[len(versions)-4:])
+	mu.Unlock()
 
 	for how, want := range map[string]string{
 		"redirects":      `Found`,
