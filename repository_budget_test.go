@@ -59,14 +59,14 @@ var addedPackages = []string{
 	"goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/persona", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
-	"harness/proxy", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
+	"harness/proxy", "harness/store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
 }
 
 // testPackages are imported by tests only, so their lines are tests.
 var testPackages = []string{
 	"agent/orchestrator/transition/tracetest",
-	"goldens/internal/suitetest", "internal/testkit", "internal/testkit/browser", "providers/providertest",
+	"goldens/internal/suitetest", "harness/store/storetest", "internal/testkit", "internal/testkit/browser", "providers/providertest",
 	"reports/internal/evidence", "reports/internal/reporttest",
 }
 

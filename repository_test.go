@@ -152,6 +152,9 @@ var arrows = map[string][]string{
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},
+	// Objects in folders and, beneath it, in S3 and JetStream: it knows no run.
+	"harness/store":           {"internal/atomicfile", "internal/regular"},
+	"harness/store/storetest": {"harness/store"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/regular", "providers", "providers/fault"},
 	"providers":         {"internal/clip"},
