@@ -61,6 +61,7 @@ var addedPackages = []string{
 	"harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "harness/store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
+	"reports/stat/agreement",
 }
 
 // testPackages are imported by tests only, so their lines are tests.

@@ -204,7 +204,8 @@ var arrows = map[string][]string{
 	"reports/failure":       {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.
-	"reports/stat/flake": {"reports/stat"},
+	"reports/stat/flake":     {"reports/stat"},
+	"reports/stat/agreement": {"reports/stat"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},

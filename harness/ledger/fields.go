@@ -38,7 +38,7 @@ func (e *Episode) fields(dst []any) []any {
 		&e.CassetteDigest, &e.SuiteDigest, &e.ConfigDigest,
 		&e.StateBefore, &e.StateAfter, &e.Harm, &e.HarmReason, &e.Injection, &e.AttackSucceeded, &e.UserFaults, &e.Hosts, &e.Requests, &e.Tasks, &e.Scores,
 		&e.JudgeCalls, &e.JudgeTokensIn, &e.JudgeTokensOut, &e.JudgeCostNanoUSD,
-		&e.UserCalls, &e.UserTokensIn, &e.UserTokensOut, &e.UserCostNanoUSD)
+		&e.UserCalls, &e.UserTokensIn, &e.UserTokensOut, &e.UserCostNanoUSD, &e.Labels)
 }
 
 func (t *Turn) fields(dst []any) []any {

@@ -123,6 +123,28 @@ func (e *Episode) SetScores(of Episode) {
 	e.JudgeTokensIn, e.JudgeTokensOut, e.JudgeCostNanoUSD = of.JudgeTokensIn, of.JudgeTokensOut, of.JudgeCostNanoUSD
 }
 
+// Automatic is the verdict that the program gave beside a label: that of the check in Scores or
+// Checks, or Solved if check is empty. ok is false if there is none.
+func (e *Episode) Automatic(check string) (pass, ok bool) {
+	if e.Excluded() != "" {
+		return false, false
+	}
+	if check == "" {
+		return e.Solved, true
+	}
+	for _, s := range e.Scores {
+		if s.Name == check {
+			return s.Pass, true
+		}
+	}
+	for _, c := range e.Checks {
+		if c.Name == check {
+			return c.Passed, true
+		}
+	}
+	return false, false
+}
+
 // Lost reports whether an episode with this reason of Excluded failed outside the model. A
 // verdict tolerates a share of such episodes, but not those that a cap or a user stopped.
 func Lost(excluded string) bool { return excluded == LostToInfra || excluded == LostToHarness }

@@ -24,6 +24,8 @@ func recordsOf(field any) records {
 		return recordList[Check, *Check]{p}
 	case *[]Score:
 		return recordList[Score, *Score]{p}
+	case *[]work.Label:
+		return recordList[work.Label, *work.Label]{p}
 	case *[]work.Request:
 		return recordList[work.Request, *work.Request]{p}
 	case *[]work.Task:
@@ -37,7 +39,7 @@ func (c *Check) Members(dst []any) []any { return append(dst, &c.Name, &c.Passed
 
 // Members is like that of Check.
 func (s *Score) Members(dst []any) []any {
-	return append(dst, &s.Name, &s.Score, &s.Pass, &s.Digest, &s.Reason)
+	return append(dst, &s.Name, &s.Score, &s.AtLeast, &s.Pass, &s.Digest, &s.Reason)
 }
 
 // recordList is a list of records, whose members are of the types of record.fields and no lists.

@@ -163,6 +163,8 @@ type Score struct {
 	Name string `parquet:"name"`
 	// Score is null if the scorer gave none.
 	Score *float64 `parquet:"score,optional"`
+	// AtLeast is the least score that passes; null if the check has no such bound.
+	AtLeast *float64 `parquet:"at_least,optional"`
 	// Pass reports whether the check passed.
 	Pass bool `parquet:"pass"`
 	// Digest is the SHA-256 hex of the program, or of the judge's rubric, model and prompt; empty
@@ -245,6 +247,8 @@ type Episode struct {
 	UserTokensIn     *int64 `parquet:"user_tokens_in,optional"`
 	UserTokensOut    *int64 `parquet:"user_tokens_out,optional"`
 	UserCostNanoUSD  *int64 `parquet:"user_cost_nanousd,optional"`
+	// Labels are the verdicts of people, sorted by check and labeller. They change no other column.
+	Labels []work.Label `parquet:"labels,list"`
 }
 
 // Rows are the three tables of a run, each sorted by task, candidate and trial, then by turn or

@@ -122,7 +122,7 @@ func textual(rows ledger.EpisodeRows) ledger.EpisodeRows {
 	e.SuiteDigest, e.ConfigDigest, e.ExpectedStatus, e.CostNanoUSD = "", "", "", nil
 	e.Solved, e.Checks, e.Harm, e.HarmReason, e.AttackSucceeded, e.UserFaults = false, nil, nil, "", nil, ""
 	e.SetScores(ledger.Episode{})
-	e.UserCostNanoUSD = nil
+	e.UserCostNanoUSD, e.Labels = nil, nil
 	rows.Turns = slices.Clone(rows.Turns)
 	for i := range rows.Turns {
 		rows.Turns[i].CostNanoUSD, rows.Turns[i].PriceDigest = nil, ""

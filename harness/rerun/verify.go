@@ -135,6 +135,7 @@ func reexecute(ctx context.Context, o harness.Options, dir string, changed bool,
 	}
 	return m, res.Manifest, sideBySide(episodes, ledger.Scan(res.Dir), func(old, again ledger.EpisodeRows) error {
 		again.Episode.ConfigDigest = m.ConfigDigest // compared above
+		again.Episode.Labels = old.Episode.Labels   // which no execution gives
 		return visit(old, again)
 	})
 }

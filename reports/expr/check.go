@@ -97,7 +97,7 @@ func (c *checker) narrow(n *node) {
 }
 
 // tables are those that expressions read.
-func tables() []string { return append(column.Tables(), column.Scores) }
+func tables() []string { return append(column.Tables(), column.Scores, column.Labels) }
 
 // known refuses a table or column that does not exist.
 func (c *checker) known(n *node) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 )
 
 // sampleEpisode returns the i-th episode of an endless run in ledger order: 20 episodes
@@ -49,6 +50,7 @@ func sampleEpisode(i int) ledger.EpisodeRows {
 	if i%3 > 0 {
 		tone := r.Float64()
 		rec.Episode.Scores = []ledger.Score{{Name: "judge.tone", Score: &tone, Pass: tone > 0.5}, {Name: "score.brief", Pass: i%2 == 0}}
+		rec.Episode.Labels = []work.Label{{Labeller: "ann", Pass: i%5 > 0}, {Check: "judge.tone", Labeller: "ann", Pass: true, Score: new(1.0)}, {Check: "other", Labeller: "bo"}}
 	}
 	return rec
 }

@@ -128,8 +128,8 @@ type group struct {
 // read adds the rows of one ledger. Several row groups are read at a time, and added in
 // their order.
 func (r *run) read(ctx context.Context, dir string) error {
-	if r.table == column.Scores {
-		return r.readScores(ctx, dir)
+	if column.InEpisodes(r.table) {
+		return r.readEpisodes(ctx, dir)
 	}
 	columns := r.columns
 	if len(columns) == 0 {
@@ -175,8 +175,8 @@ func (r *run) read(ctx context.Context, dir string) error {
 	return nil
 }
 
-// readScores adds the scores of one ledger, which are not columns of their own.
-func (r *run) readScores(ctx context.Context, dir string) error {
+// readEpisodes adds the rows of a table of one ledger that has no file of its own.
+func (r *run) readEpisodes(ctx context.Context, dir string) error {
 	source := column.NewRows(r.table, r.columns)
 	for rec, err := range ledger.Scan(dir) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -184,7 +184,7 @@ func (r *run) readScores(ctx context.Context, dir string) error {
 		}
 		rows, vectors, ok := source.Set(&rec)
 		if !ok {
-			return fmt.Errorf("episode %s has a score that is beyond 2^53 or not finite", rec.Episode.EpisodeID)
+			return fmt.Errorf("episode %s has a number that is beyond 2^53 or not finite", rec.Episode.EpisodeID)
 		}
 		r.Read += int64(rows)
 		if err := r.add(r.fold(rows, vectors, r.group)); err != nil {

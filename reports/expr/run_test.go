@@ -45,6 +45,31 @@ func TestRunOnScores(t *testing.T) {
 	require.Len(t, e.Clusters, n/20)
 }
 
+// Labels are rows, too, each with the automatic verdict beside it.
+func TestRunOnLabels(t *testing.T) {
+	const n = 300
+	agree := map[string]int{}
+	rows := 0
+	for i := range n {
+		rec := sampleEpisode(i)
+		for _, l := range rec.Episode.Labels {
+			if pass, ok := rec.Episode.Automatic(l.Check); ok && pass == l.Pass {
+				agree[l.Check]++
+			}
+			rows++
+		}
+	}
+	got := ask(t, `count(labels), share(label == automatic), mean(label_score) group by label_check`, sampleRun(t, n))
+	require.EqualValues(t, rows, got.Read)
+	require.Len(t, got.Rows, 3)
+	for i, check := range []string{"", "judge.tone"} {
+		require.Equal(t, check, got.Rows[i][0].Text)
+		require.InDelta(t, float64(agree[check])/float64(rows/3), got.Rows[i][2].Number, 1e-12)
+	}
+	require.True(t, got.Rows[2][2].Null, "no automatic verdict of this check")
+	require.InDelta(t, 1, got.Rows[1][3].Number, 0)
+}
+
 // A query over several row groups has the result of a plain loop over the rows.
 func TestRunAgainstPlainLoops(t *testing.T) {
 	const n = 8000 // 40,000 turns are three row groups

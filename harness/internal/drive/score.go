@@ -35,7 +35,7 @@ const (
 func score(ctx context.Context, e *driver) (map[string]scorer.Result, error) {
 	results := map[string]scorer.Result{}
 	var doc *scorer.Episode
-	add := func(name, digest string, passed func(scorer.Result) bool, find func() (scorer.Result, error)) error {
+	add := func(name, digest string, least *float64, passed func(scorer.Result) bool, find func() (scorer.Result, error)) error {
 		if _, done := results[name]; done || e.Scoring == ScoreNothing {
 			return nil
 		}
@@ -47,17 +47,17 @@ func score(ctx context.Context, e *driver) (map[string]scorer.Result, error) {
 			return err
 		}
 		results[name] = result
-		e.rows.scores = append(e.rows.scores, ledger.Score{Name: name, Score: result.Score, Pass: passed(result), Digest: digest, Reason: e.Secrets.Redact("episodes.scores.reason", result.Reason)})
+		e.rows.scores = append(e.rows.scores, ledger.Score{Name: name, Score: result.Score, AtLeast: least, Pass: passed(result), Digest: digest, Reason: e.Secrets.Redact("episodes.scores.reason", result.Reason)})
 		return nil
 	}
 	for _, outcome := range e.Task.Expect {
 		for _, spec := range outcome.Scores {
-			if err := add("score."+spec.Name, spec.Digest, spec.Passed, func() (scorer.Result, error) { return scoreBy(ctx, e, spec, *doc) }); err != nil {
+			if err := add("score."+spec.Name, spec.Digest, spec.AtLeast, spec.Passed, func() (scorer.Result, error) { return scoreBy(ctx, e, spec, *doc) }); err != nil {
 				return nil, err
 			}
 		}
 		for _, c := range outcome.Judges {
-			if err := add(string(helper.Judge)+"."+c.Name, c.Digest, c.Passed, func() (scorer.Result, error) { return judgeBy(ctx, e, c, *doc) }); err != nil {
+			if err := add(string(helper.Judge)+"."+c.Name, c.Digest, c.AtLeast, c.Passed, func() (scorer.Result, error) { return judgeBy(ctx, e, c, *doc) }); err != nil {
 				return nil, err
 			}
 		}

@@ -36,13 +36,28 @@ type Column struct {
 // the rows are in the episodes, where Rows finds them.
 const Scores = "scores"
 
+// Labels is the table of the verdicts of people, like Scores.
+const Labels = "labels"
+
+// labelRow is a row of Labels. No other table has its columns, so that a query need not name it.
+// Automatic is null if the check has no automatic verdict.
+type labelRow struct {
+	ledger.Key
+	Check     string   `parquet:"label_check,dict"`
+	Labeller  string   `parquet:"labeller,dict"`
+	Label     bool     `parquet:"label"`
+	Score     *float64 `parquet:"label_score,optional"`
+	Automatic *bool    `parquet:"automatic,optional"`
+}
+
 // scoreRow is a row of Scores.
 type scoreRow struct {
 	ledger.Key
-	Check  string   `parquet:"check,dict"`
-	Score  *float64 `parquet:"score,optional"`
-	Pass   bool     `parquet:"pass"`
-	Scorer string   `parquet:"scorer,dict"`
+	Check   string   `parquet:"check,dict"`
+	Score   *float64 `parquet:"score,optional"`
+	Pass    bool     `parquet:"pass"`
+	Scorer  string   `parquet:"scorer,dict"`
+	AtLeast *float64 `parquet:"at_least,optional"`
 }
 
 // tableRows are the types of the rows of each table, in the order of the digest.
@@ -51,13 +66,16 @@ var tableRows = []struct {
 	row  reflect.Type
 }{
 	{"episodes", reflect.TypeFor[ledger.Episode]()}, {"turns", reflect.TypeFor[ledger.Turn]()}, {"tool_calls", reflect.TypeFor[ledger.ToolCall]()},
-	{Scores, reflect.TypeFor[scoreRow]()},
+	{Scores, reflect.TypeFor[scoreRow]()}, {Labels, reflect.TypeFor[labelRow]()},
 }
+
+// InEpisodes reports whether a table has no file of its own, because its rows are in the episodes.
+func InEpisodes(table string) bool { return table == Scores || table == Labels }
 
 // Tables returns the names of the tables that have files, in the order of the digest.
 func Tables() (names []string) {
 	for _, t := range tableRows {
-		if t.name != Scores {
+		if !InEpisodes(t.name) {
 			names = append(names, t.name)
 		}
 	}
@@ -166,7 +184,15 @@ func (r *Rows) Set(rec *ledger.EpisodeRows) (rows int, vectors []Vector, ok bool
 		}
 	case Scores:
 		for _, s := range rec.Episode.Scores {
-			rows, ok = rows+1, r.add(&scoreRow{rec.Episode.Key, s.Name, s.Score, s.Pass, s.Digest}) && ok
+			rows, ok = rows+1, r.add(&scoreRow{rec.Episode.Key, s.Name, s.Score, s.Pass, s.Digest, s.AtLeast}) && ok
+		}
+	case Labels:
+		for _, l := range rec.Episode.Labels {
+			row := labelRow{rec.Episode.Key, l.Check, l.Labeller, l.Pass, l.Score, nil}
+			if pass, known := rec.Episode.Automatic(l.Check); known {
+				row.Automatic = &pass
+			}
+			rows, ok = rows+1, r.add(&row) && ok
 		}
 	}
 	return rows, r.vectors, ok

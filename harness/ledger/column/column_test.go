@@ -173,7 +173,7 @@ func TestColumns(t *testing.T) {
 	} {
 		require.Equal(t, want, kinds[name])
 	}
-	require.Len(t, Of("episodes"), 58)
+	require.Len(t, Of("episodes"), 59)
 }
 
 func TestRowVectorsRefusesInexactNumbers(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package work has the parts of an episode's row that agents with sub-agents, plans and
-// approvals fill in.
+// Package work has the lists of an episode's row that agents with sub-agents, plans and
+// approvals fill in, and the labels of people.
 package work
 
 // Request is what a person was asked for: an approval, a plan review, a question or a setup.
@@ -48,4 +48,21 @@ func (r *Request) Members(dst []any) []any {
 // Members is like that of Request.
 func (t *Task) Members(dst []any) []any {
 	return append(dst, &t.ID, &t.Plan, &t.Kind, &t.Title, &t.SubAgent, &t.State, &t.Reason, &t.TsStart, &t.TsEnd)
+}
+
+// Label is the verdict of a person on an episode, beside the automatic one.
+type Label struct {
+	// Check is the check that the person judged, such as judge.tone; empty if it is the whole
+	// episode, whose automatic verdict is Solved.
+	Check string `parquet:"check"`
+	// Labeller names the person.
+	Labeller string `parquet:"labeller"`
+	Pass     bool   `parquet:"pass"`
+	// Score is null if the person gave none.
+	Score *float64 `parquet:"score,optional"`
+}
+
+// Members appends a pointer to every member in schema order.
+func (l *Label) Members(dst []any) []any {
+	return append(dst, &l.Check, &l.Labeller, &l.Pass, &l.Score)
 }
