@@ -9,11 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/work"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/reports/orchestration"
 )
 
 // replayed returns a replay of the suite: of a few tasks with plans, background tasks, delegation
@@ -123,4 +126,28 @@ func same(a, b map[string]string) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// The tasks of a plan overlap on the virtual clock: three run at once, one starts when the one that it
+// depends on has ended, and the timeline of the report has a lane for each.
+func TestTasksOverlap(t *testing.T) {
+	o := replayed(t)
+	o.Select = harness.Selection{Tasks: []string{"I51"}, Candidates: []string{"orchestrator-oracle"}}
+	res, err := harness.Run(t.Context(), o)
+	require.NoError(t, err)
+	rows := res.Rows
+	require.Len(t, rows.Episodes, 1)
+	tasks := map[string]work.Task{}
+	for _, task := range rows.Episodes[0].Tasks {
+		tasks[task.ID] = task
+	}
+	table, flow, page, fill := tasks["table"], tasks["flow"], tasks["page"], tasks["fill"]
+	begun := max(*table.TsStart, *flow.TsStart, *page.TsStart)
+	require.Less(t, begun, min(*table.TsEnd, *flow.TsEnd, *page.TsEnd))
+	require.GreaterOrEqual(t, *fill.TsStart, *table.TsEnd)
+	require.Less(t, *fill.TsStart, *page.TsEnd)
+	require.Less(t, *fill.TsEnd, *flow.TsEnd)
+
+	shown := orchestration.Of(ledger.EpisodeRows{Episode: rows.Episodes[0], Turns: rows.Turns, ToolCalls: rows.ToolCalls})
+	require.Len(t, shown.Lanes, 5)
 }
