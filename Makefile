@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence mutants bench bench-scale scale build lint fuzz duckdb clients external clean
+.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence night kubernetes mutants bench bench-scale scale build lint fuzz duckdb clients external clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -33,8 +33,8 @@ build: bin/cupel ## one static binary in bin/
 bin/cupel: FORCE
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/cupel
 
-# Packages without goroutines, which are not tested with the race detector.
-SINGLE := /(cupel|docs|reports/stat|reports/internal/evidence)$$
+# Packages without goroutines, and a simulation that only waits, which are not tested with the race detector.
+SINGLE := /(cupel|docs|reports/stat|reports/internal/(evidence|night))$$
 check: ## everything CI holds: vet, formatting, linter, unreachable code, race tests, tidy
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
@@ -86,6 +86,12 @@ kill: ## kill and resume recordings at 200 points: about 4 minutes
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports/model
+
+night: ## simulate the night of docs/night.yaml and write the table of docs/scale.md: about 3 minutes
+	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run TestNight -v ./reports/internal/night -update
+
+kubernetes: ## check the manifests of examples/kubernetes and execute their commands: about a minute
+	cd examples/kubernetes && $(GO) test -count=1 ./...
 
 mutants: ## which changes of behaviour the golden suites and the tests notice: up to 30 minutes
 	$(GO) run ./harness/mutants
