@@ -157,7 +157,9 @@ var arrows = map[string][]string{
 	"harness/store/storetest": {"harness/store"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/regular", "providers", "providers/fault"},
-	"providers":         {"internal/clip"},
+	// Caps and rates of several processes; it knows no run.
+	"harness/admission/shared": {"harness/admission", "internal/atomicfile", "internal/regular"},
+	"providers":                {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
 	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
 	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost", "goldens/persona"},

@@ -3,24 +3,47 @@ package harness
 import (
 	"cmp"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// newControl returns the admission control of a recording or live run; a replay has none.
-func newControl(r *runner, s *store) *admission.Control {
+// Sharing leases parts of Bounds.Caps and Bounds.Limits from what several processes
+// share. It serves one run.
+type Sharing interface {
+	// Wanted is admission.Options.Wanted.
+	Wanted()
+	// Join calls Allot of a new control, now and later, until leave returns what is left.
+	// folder is where the spending log of the run is; empty if there is none.
+	Join(c *admission.Control, folder string) (leave func() error, err error)
+}
+
+// newControl makes the admission control of a recording or live run; a replay has none.
+func newControl(r *runner, s *store) (err error) {
 	if r.Mode == recorder.Replay {
 		return nil
 	}
 	if r.Watch != nil {
 		r.changes = make(chan admission.Change, maxChanges)
 	}
-	return admission.New(admission.Options{
+	o := admission.Options{
 		Caps: r.Caps, Providers: r.Limits, Concurrency: cmp.Or(r.LaneConcurrency, max(DefaultConcurrency, r.Concurrency)), Log: s.spending,
 		Changed: func(c admission.Change) { s.keepLimit(c); r.onLimitChange(c) },
-	})
+	}
+	if r.Sharing == nil {
+		r.control = admission.New(o)
+		return nil
+	}
+	o.Shared, o.Wanted = true, r.Sharing.Wanted
+	r.control = admission.New(o)
+	folder := ""
+	if s.dir != "" {
+		folder = filepath.Join(s.dir, filepath.Dir(spendFile))
+	}
+	s.leave, err = r.Sharing.Join(r.control, folder)
+	return err
 }
 
 // keepLimit appends to the history of limits in the run folder. Only one goroutine at a

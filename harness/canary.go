@@ -34,7 +34,7 @@ type CanaryFinding struct {
 // findings in the order of the candidates. A failed call is a finding with a Problem, not
 // an error. The calls are live and count towards o.Caps.
 func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
-	o.Mode, o.Trials, o.Resume, o.Stale, o.Fork, o.Watch = recorder.Live, 1, "", false, nil, nil
+	o.Mode, o.Trials, o.Resume, o.Stale, o.Fork, o.Watch, o.Sharing = recorder.Live, 1, "", false, nil, nil, nil
 	if o.Runs == "" {
 		return nil, &ConfigError{errors.New("canary: no runs folder to keep the history in; set runs")}
 	}
@@ -43,7 +43,9 @@ func Canary(ctx context.Context, o Options) ([]CanaryFinding, error) {
 		return nil, err
 	}
 	defer r.closeCassettes()
-	r.control = newControl(r, &store{})
+	if err := newControl(r, &store{}); err != nil {
+		return nil, err
+	}
 	found := askCanary(r, ctx, false)
 	return found, context.Cause(ctx)
 }

@@ -136,6 +136,9 @@ type Bounds struct {
 	Caps admission.Caps
 	// Limits are rate limits by the name of the provider.
 	Limits map[string]admission.Limits
+	// Sharing shares Caps and the rates of Limits with other processes; nil means that they are
+	// this run's alone.
+	Sharing Sharing
 	// Retry is the policy for failed model calls; zero fields mean its defaults. Its Seed is
 	// replaced by each episode's, its Sleep in replay.
 	Retry retry.Policy

@@ -30,7 +30,8 @@ type store struct {
 	journal  *ledger.Journal
 	spending *admission.SpendLog
 	limits   *os.File
-	stream   *stream // of a replay with a folder
+	leave    func() error // gives back what Sharing leased; nil without it
+	stream   *stream      // of a replay with a folder
 
 	mu sync.Mutex
 	at []int64               // by place in the plan: the offset in the journal; -1 if the episode has no rows
@@ -55,8 +56,7 @@ func openStore(r *runner) (s *store, err error) {
 	s = &store{plan: r.plan, manifest: r.manifest(), unlock: func() {}, todo: slices.Repeat([]bool{true}, r.plan.len()), excluded: make([]bool, r.plan.len())}
 	if r.Runs == "" {
 		s.in = make([]*ledger.EpisodeRows, r.plan.len())
-		r.control = newControl(r, s)
-		return s, nil
+		return s, newControl(r, s)
 	}
 	s.dir = filepath.Join(r.Runs, r.id)
 	s.at = slices.Repeat([]int64{-1}, r.plan.len())
@@ -101,9 +101,10 @@ func openStore(r *runner) (s *store, err error) {
 	if err := discardJournals(r, s); err != nil {
 		return s, err
 	}
-	s.limits, err = regular.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	r.control = newControl(r, s)
-	return s, err
+	if s.limits, err = regular.OpenFile(filepath.Join(s.dir, limitsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
+		return s, err
+	}
+	return s, newControl(r, s)
 }
 
 // openSpending opens the spend log. If the log lacks spending of episodes that have rows,
@@ -280,6 +281,9 @@ func (s *store) close() error {
 
 func (s *store) closeFiles() error {
 	var errs []error
+	if s.leave != nil { // while the log of its spending is open
+		errs = append(errs, s.leave())
+	}
 	if s.journal != nil {
 		errs = append(errs, s.journal.Close())
 	}
@@ -289,7 +293,7 @@ func (s *store) closeFiles() error {
 	if s.limits != nil {
 		errs = append(errs, s.limits.Close())
 	}
-	s.journal, s.spending, s.limits = nil, nil, nil
+	s.journal, s.spending, s.limits, s.leave = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 

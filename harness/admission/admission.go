@@ -51,6 +51,11 @@ type Options struct {
 	// Changed is called with every change of a lane's limit, under the control's lock: it must
 	// be fast and must not call the control. nil means no calls.
 	Changed func(Change)
+	// Shared says that the caps and rates are those of several processes: nothing is admitted
+	// beyond what Allot allows. Wanted is called, under the same rules as Changed, when a
+	// request waits for more than that.
+	Shared bool
+	Wanted func()
 	// Now is the clock; nil means time.Now. Waits take real time.
 	Now func() time.Time
 }
@@ -72,6 +77,12 @@ type Control struct {
 	arrivals, sent int64
 	// timer serves requests that wait for a time; nil before it is first needed.
 	timer *time.Timer
+
+	// until is the end of the allotment, stop the reason why there will be no other. asked is
+	// set once Wanted was called for it.
+	until time.Time
+	stop  error
+	asked bool
 }
 
 type laneKey struct {
@@ -103,6 +114,10 @@ func (c *Control) budget(provider string) *budget {
 	b := c.providers[provider]
 	if b == nil {
 		b = &budget{of: "provider " + provider, caps: c.options.Providers[provider].Caps}
+		if c.options.Shared {
+			b.shared = &Part{Limit: Spend{unlimited, unlimited, unlimited}}
+			b.bounds = b.caps.or(c.options.Caps)
+		}
 		c.providers[provider] = b
 	}
 	return b
@@ -129,6 +144,10 @@ func (c *Control) Lane(provider, key string) *Lane {
 	l := &Lane{
 		control: c, provider: provider, number: number, budget: c.budget(provider), most: limit, limit: float64(limit),
 		requests: newBucket(limits.RequestsPerMinute, now), tokens: newBucket(limits.TokensPerMinute, now),
+	}
+	if c.options.Shared {
+		l.id = laneID(id)
+		l.withoutShare = max(limits.RequestsPerMinute, limits.TokensPerMinute) > 0
 	}
 	c.lanes = append(c.lanes, l)
 	c.byKey[id] = l
@@ -192,6 +211,9 @@ func (c *Control) tick() {
 // flight, there is no deadlock.
 func (c *Control) next(now time.Time) (p *Permit, wake time.Time, err error) {
 	var open []*Permit
+	for _, b := range c.providers {
+		b.short = Spend{}
+	}
 	for _, l := range c.lanes {
 		head := l.head()
 		if head == nil {
@@ -214,6 +236,10 @@ func (c *Control) next(now time.Time) (p *Permit, wake time.Time, err error) {
 			return nil, wake, nil
 		}
 		if full[p.lane.budget] || !p.lane.budget.fits(p.worst) {
+			if !full[p.lane.budget] && !p.lane.budget.granted(p.worst) {
+				p.lane.budget.short = p.worst
+				c.ask()
+			}
 			full[p.lane.budget] = true
 			continue
 		}

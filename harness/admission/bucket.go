@@ -14,6 +14,7 @@ type bucket struct {
 	size, level float64 // size 0 never waits
 	rate        float64 // per second
 	at          time.Time
+	until       time.Time // it is not filled afterwards; zero means always
 }
 
 func newBucket(perMinute int64, now time.Time) bucket {
@@ -22,6 +23,9 @@ func newBucket(perMinute int64, now time.Time) bucket {
 }
 
 func (b *bucket) fill(now time.Time) {
+	if !b.until.IsZero() && now.After(b.until) {
+		now = b.until
+	}
 	if d := now.Sub(b.at); d > 0 {
 		b.level = min(b.size, b.level+b.rate*d.Seconds())
 		b.at = now

@@ -36,18 +36,18 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-// over names the first cap that a sum exceeds; "" if there is none.
-func (c Caps) over(s Spend) (measure string, of func(Spend) int64) {
-	switch {
-	case c.CostNanoUSD > 0 && s.CostNanoUSD > c.CostNanoUSD:
-		return "cost", func(s Spend) int64 { return s.CostNanoUSD }
-	case c.Tokens > 0 && s.Tokens > c.Tokens:
-		return "tokens", func(s Spend) int64 { return s.Tokens }
-	case c.Requests > 0 && s.Requests > c.Requests:
-		return "requests", func(s Spend) int64 { return s.Requests }
-	}
-	return "", nil
+// measures are what caps bound, in the order in which they are named.
+var measures = []struct {
+	name string
+	of   func(Spend) int64
+}{
+	{"cost", func(s Spend) int64 { return s.CostNanoUSD }},
+	{"tokens", func(s Spend) int64 { return s.Tokens }},
+	{"requests", func(s Spend) int64 { return s.Requests }},
 }
+
+// over names the first cap that a sum exceeds; "" if there is none.
+func (c Caps) over(s Spend) (measure string, of func(Spend) int64) { return c.above(s, Spend(c)) }
 
 // budget is what is spent and reserved under one set of caps.
 type budget struct {
@@ -57,6 +57,12 @@ type budget struct {
 	inFlight, waiting int
 	// capped is the reason to start no further episodes; nil until a cap is reached.
 	capped error
+	// shared is the process's part of caps that several processes share, and short the worst
+	// case of a waiting request that it does not cover; nil, and none, unless Options.Shared.
+	// bounds has an amount for each measure that a cap of the provider or of the run bounds.
+	shared *Part
+	short  Spend
+	bounds Caps
 	// models are the reported usages of a provider's models; nil for the run.
 	models map[modelKey]*observations
 }
@@ -66,7 +72,7 @@ type budget struct {
 func (b *budget) refuse(worst Spend) error {
 	measure, value := b.caps.over(b.spent.Plus(worst))
 	if measure == "" {
-		return nil
+		return b.refusePart(worst)
 	}
 	err := fmt.Errorf("%w: %s of %s: %s of %s spent, the next request may need %s: raise the cap and resume the run",
 		ErrCapped, measure, b.of, amount(measure, value(b.spent)), amount(measure, value(Spend(b.caps))), amount(measure, value(worst)))
@@ -79,7 +85,7 @@ func (b *budget) refuse(worst Spend) error {
 // fits reports whether a request fits in addition to the reservations.
 func (b *budget) fits(worst Spend) bool {
 	measure, _ := b.caps.over(b.spent.Plus(b.reserved).Plus(worst))
-	return measure == ""
+	return measure == "" && b.granted(worst)
 }
 
 func (b *budget) reserve(worst Spend) {

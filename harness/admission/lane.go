@@ -29,6 +29,11 @@ type Lane struct {
 	// most is the configured concurrency, limit the adapted one.
 	most  int
 	limit float64
+	// id names the lane to other processes, and withoutShare says that they have all of its
+	// rates; both only with Options.Shared. sent counts its requests.
+	id           string
+	withoutShare bool
+	sent         int64
 	// lowered is the number of requests sent when the limit was last lowered: a failure of one
 	// of those is not new information. heard is the number sent when the provider last stated
 	// a limit or a pause: headers of those requests are outdated.
@@ -88,7 +93,11 @@ func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duratio
 // open reports whether the lane's rates allow a request; if it must wait for a time rather
 // than for another request, at is that time.
 func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
-	if len(l.inFlight) >= int(l.limit) {
+	if len(l.inFlight) >= int(l.limit) || !l.control.allotted(now) {
+		return time.Time{}, false
+	}
+	if l.withoutShare {
+		l.control.ask()
 		return time.Time{}, false
 	}
 	wait := max(l.paused.Sub(now), l.requests.wait(1, now), l.tokens.wait(p.charge, now), l.stated.wait(p.need, now))
@@ -98,6 +107,7 @@ func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
 // took charges a request that is sent.
 func (l *Lane) took(p *Permit, now time.Time) {
 	l.inFlight = append(l.inFlight, p)
+	l.sent++
 	p.sentAt = now
 	l.requests.take(1, now)
 	l.tokens.take(p.charge, now)

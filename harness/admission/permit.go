@@ -161,6 +161,9 @@ func (l *Lane) permit(r Request) (*Permit, error) {
 
 // refused returns an error if a cap rules the request out.
 func (p *Permit) refused() error {
+	if err := p.lane.control.stop; err != nil {
+		return err
+	}
 	if err := p.lane.control.run.refuse(p.worst); err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ type State struct {
 	Spent, Reserved Spend
 	// InFlight and Waiting count requests.
 	InFlight, Waiting int
+	// Short is the worst case of a waiting request that the allotment does not cover. Only a
+	// provider with Options.Shared has it.
+	Short Spend
 }
 
 // ProviderState is the state of a provider.
@@ -36,13 +39,20 @@ type LaneState struct {
 	InFlight, Waiting int
 	// Paused is the end of the pause; zero if the lane is not paused.
 	Paused time.Time
+	// ID is the same for the provider and key in every process, and does not tell the key. Sent
+	// counts requests. Both are set only with Options.Shared.
+	ID   string
+	Sent int64
 }
 
 // Snapshot returns the current state.
 func (c *Control) Snapshot() Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
+	return c.snapshot(c.now())
+}
+
+func (c *Control) snapshot(now time.Time) Snapshot {
 	s := Snapshot{State: c.run.state()}
 	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
 		s.Providers = append(s.Providers, ProviderState{Provider: name, State: c.providers[name].state()})
@@ -50,6 +60,9 @@ func (c *Control) Snapshot() Snapshot {
 	for _, l := range c.lanes {
 		i, _ := slices.BinarySearchFunc(s.Providers, l.provider, func(p ProviderState, name string) int { return cmp.Compare(p.Provider, name) })
 		state := LaneState{Lane: l.number, Limit: int(l.limit), InFlight: len(l.inFlight), Waiting: l.waiting}
+		if c.options.Shared {
+			state.ID, state.Sent = l.id, l.sent
+		}
 		for _, until := range []time.Time{l.paused, l.stated.stop} {
 			if now.Before(until) && until.After(state.Paused) {
 				state.Paused = until
@@ -61,5 +74,5 @@ func (c *Control) Snapshot() Snapshot {
 }
 
 func (b *budget) state() State {
-	return State{Spent: b.spent, Reserved: b.reserved, InFlight: b.inFlight, Waiting: b.waiting}
+	return State{Spent: b.spent, Reserved: b.reserved, InFlight: b.inFlight, Waiting: b.waiting, Short: b.missing()}
 }
