@@ -43,14 +43,14 @@ func TestBudgets(t *testing.T) {
 
 // total bounds the lines of all packages but those of addedPackages and testPackages. Lower
 // it with what you delete: the goal is 80,000. It rose for judges and simulated users, which
-// reach from suites to reports.
-const total = 104_500
+// reach from suites to reports, and for runs that workers execute.
+const total = 104_600
 
 // addedPackages came after the goal was set, each with a purpose of its own: worlds,
 // playbooks and the proof of a suite; what users read and type; agents, tools and traces of
 // other programs.
 var addedPackages = []string{
-	"agent/external", "agent/person", "cmd/internal/agents", "cmd/internal/garbage", "cmd/internal/imports", "cmd/internal/join", "cmd/internal/listing",
+	"agent/external", "agent/person", "cmd/cupel-fleet", "cmd/internal/agents", "cmd/internal/fleets", "cmd/internal/garbage", "cmd/internal/imports", "cmd/internal/join", "cmd/internal/listing",
 	"agent/orchestrator", "agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits",
 	"agent/orchestrator/memory", "agent/orchestrator/role", "agent/orchestrator/transition", "agent/orchestrator/worklog",
 	"cmd/internal/pin", "cmd/internal/simserver", "cmd/internal/starter", "cmd/internal/suiteimport", "cmd/internal/tape", "cmd/internal/viewer", "goldens/desk", "goldens/human", "goldens/instance",
@@ -58,7 +58,7 @@ var addedPackages = []string{
 	"goldens/flowsim/web",
 	"goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/persona", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
-	"harness/admission/shared", "harness/external", "harness/external/launch", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
+	"harness/admission/shared", "harness/external", "harness/external/launch", "harness/fleet", "harness/fleet/natsfleet", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "harness/store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
 	"reports/stat/agreement",

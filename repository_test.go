@@ -107,7 +107,7 @@ var arrows = map[string][]string{
 	"internal/spell": {},
 	// internal/mcphost undoes what hosts do to the names and results of tools.
 	"internal/mcphost": {},
-	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/load", "goldens/scorer", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/load", "goldens/scorer", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/fleet", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets"},
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
@@ -125,6 +125,9 @@ var arrows = map[string][]string{
 	"harness/otlp":            {"agent/tool", "harness/imports", "harness/ledger", "harness/ledger/manifest", "internal/clip", "internal/regular"},
 	// Foreign programs, which know nothing of suites.
 	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
+	// Runs on several machines: what the command line knows of a queue, and NATS JetStream.
+	"harness/fleet":           {"harness/ledger", "harness/ledger/manifest"},
+	"harness/fleet/natsfleet": {"harness/fleet", "harness/ledger", "harness/ledger/manifest", "internal/regular"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/price", "recorder", "recorder/cassette"},

@@ -26,6 +26,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/fleets"
 	_ "github.com/cupel-eval/cupel/cmd/internal/garbage" // collected less often
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/counts"
@@ -34,6 +35,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/imports"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -61,6 +63,9 @@ type App struct {
 	Providers map[string]providers.Factory
 	// Importers are formats of files for the verb import, by the name that it takes.
 	Importers map[string]imports.Format
+	// Fleet adds the verbs queue, worker and status, and --queue of the verb run: see
+	// harness/fleet/natsfleet. nil leaves them out.
+	Fleet fleet.Service
 }
 
 // Main runs the command line of the process and ends it with the exit code. Call it
@@ -191,6 +196,7 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 	commandline.Prepare(root, []commandline.Group{
 		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newImport(p)}},
 		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p)}},
+		{Title: "Several machines", Commands: fleets.Commands(p.app.Fleet, p.fleet)},
 		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p), newTape(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
 	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {

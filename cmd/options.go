@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/fleets"
 	"github.com/cupel-eval/cupel/cmd/internal/human"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/providers/vertex"
 	"github.com/cupel-eval/cupel/recorder"
@@ -69,6 +72,31 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 		return http.DefaultTransport
 	}
 	return o, func() { _ = closeSim() }, nil
+}
+
+// fleet is what the verbs of a fleet need.
+func (p *process) fleet() fleets.Host {
+	return fleets.Host{
+		Service: p.app.Fleet, Stdout: p.stdout, Stderr: p.stderr, JSON: p.json, Credential: p.credential,
+		Options: func(ctx context.Context, c *cobra.Command, suite string, m manifest.Manifest) (o harness.Options, cleanup func(), err error) {
+			cfg, err := p.load(c)
+			if err != nil {
+				return o, func() {}, err
+			}
+			cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = suite, m.Mode, m.Trials, m.Seed
+			if o, cleanup, err = options(ctx, p, cfg, harness.Selection{}); err != nil {
+				return o, cleanup, err
+			}
+			if pack, _ := c.Flags().GetString("pack"); pack != "" {
+				var closePack func()
+				closeSim := cleanup
+				if closePack, err = openPack(&o, pack); err == nil {
+					cleanup = func() { closePack(); closeSim() }
+				}
+			}
+			return o, cleanup, err
+		},
+	}
 }
 
 // addressed fills in the address of candidates whose provider has none of its

@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/fleets"
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -36,6 +38,7 @@ type runFlags struct {
 	replaySpeed   float64
 	narrow        selectFlags
 	decide        decideFlags
+	fleet         fleets.Run
 }
 
 // runHelp is the long help of run.
@@ -73,6 +76,9 @@ func newRun(p *process) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
 	f.add(cmd.Flags())
+	if p.app.Fleet != nil {
+		f.fleet.Add(cmd.Flags())
+	}
 	return cmd
 }
 
@@ -138,7 +144,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 		o.Progress, o.Watch = ev.Episode, ev.Watch
 	}
 	kept := p.keepDetails(&o)
-	res, err := harness.Run(ctx, o)
+	res, err := f.run(ctx, p, o)
 	prog.Finish()
 	if err != nil {
 		return nothingToDo(p, f, ev, err)
@@ -168,6 +174,22 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 		}
 	}
 	return outcome
+}
+
+// run runs o here, or by the workers of a queue.
+func (f *runFlags) run(ctx context.Context, p *process, o harness.Options) (res harness.Result, err error) {
+	if !f.fleet.Queued() {
+		return harness.Run(ctx, o)
+	}
+	if f.human || f.withAgent {
+		return res, exit.Usage(errors.New("--human and --with-agent need this machine; leave --queue out"))
+	}
+	finish, err := f.fleet.Join(ctx, p.fleet(), &o)
+	if err != nil {
+		return res, err
+	}
+	res, err = harness.Run(ctx, o)
+	return res, errors.Join(err, finish(err == nil && res.Manifest.Status == "complete"))
 }
 
 // options turns the command line into what the harness takes.

@@ -122,11 +122,15 @@ type recordingDays struct {
 // add adds a day; a cassette that does not state its day has an empty one, which is
 // ignored.
 func (d *recordingDays) add(day string) {
+	if day != "" {
+		d.addAll(manifest.Days{First: day, Last: day})
+	}
+}
+
+func (d *recordingDays) addAll(days manifest.Days) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if day != "" {
-		d.days = d.days.With(manifest.Days{First: day, Last: day})
-	}
+	d.days = d.days.With(days)
 }
 
 func (d *recordingDays) all() manifest.Days {

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -173,6 +174,8 @@ type Parts struct {
 	Human episode.Human
 	// Now is the wall clock of live and record runs; nil means time.Now.
 	Now func() time.Time
+	// Executor executes the episodes in other processes; nil executes them in this one.
+	Executor fleet.Executor
 }
 
 // Observers are called on events, and may end the run.

@@ -112,18 +112,9 @@ func checkResumed(r *runner) error {
 		return nil
 	}
 	m := r.resumed.manifest
-	var errs []error
-	for _, d := range []struct{ what, was, is string }{
-		{"the mode", m.Mode, string(r.Mode)},
-		{"the suite", m.SuiteDigest, r.Suite.Digest},
-		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
-		{"the price table", m.PriceDigest, r.priceDigest},
-		{"cupel itself", m.CodeVersion, r.CodeVersion},
-		{"the rounds, the baselines or the thresholds", decisionKey(m.Decide), decisionKey(r.decision())},
-	} {
-		if d.was != d.is {
-			errs = append(errs, fmt.Errorf("%s changed since the run began: %.12s → %.12s", d.what, d.was, d.is))
-		}
+	errs := differences(r, m)
+	if was, is := decisionKey(m.Decide), decisionKey(r.decision()); was != is {
+		errs = append(errs, changed("the rounds, the baselines or the thresholds", was, is))
 	}
 	if len(errs) == 0 && (!samePlan(r) || m.Decide != nil && m.PlanDigest != r.plan.digest) {
 		errs = append(errs, errors.New("the plan cannot be rebuilt from the current suite and configuration"))
@@ -132,6 +123,26 @@ func checkResumed(r *runner) error {
 		return &ConfigError{fmt.Errorf("run %s cannot be resumed; undo these changes or start a new run:\n%w", r.Resume, errors.Join(errs...))}
 	}
 	return nil
+}
+
+// differences returns what rules out that r continues the run of m.
+func differences(r *runner, m manifest.Manifest) (errs []error) {
+	for _, d := range []struct{ what, was, is string }{
+		{"the mode", m.Mode, string(r.Mode)},
+		{"the suite", m.SuiteDigest, r.Suite.Digest},
+		{"the candidates, the policy or the seed", m.ConfigDigest, r.configDigest},
+		{"the price table", m.PriceDigest, r.priceDigest},
+		{"cupel itself", m.CodeVersion, r.CodeVersion},
+	} {
+		if d.was != d.is {
+			errs = append(errs, changed(d.what, d.was, d.is))
+		}
+	}
+	return errs
+}
+
+func changed(what, was, is string) error {
+	return fmt.Errorf("%s changed since the run began: %.12s → %.12s", what, was, is)
 }
 
 func samePlan(r *runner) bool {

@@ -93,6 +93,11 @@ func runAll(r *runner, ctx context.Context, s *store) (stopped, error) {
 // runQueues runs the remaining episodes with bounded concurrency. It reports whether some
 // were left.
 func runQueues(r *runner, ctx context.Context, cancel context.CancelCauseFunc, b *runState, todo []bool) (left bool) {
+	if r.Executor != nil {
+		left, err := elsewhere(r, ctx, b, todo)
+		b.fail(err)
+		return left
+	}
 	var wg sync.WaitGroup
 	s := newSchedule(r, todo)
 	over := func(q *queue) bool { return b.over(ctx, q) }
@@ -212,6 +217,8 @@ type runState struct {
 	failed   error // of the run folder
 	capped   error
 	cut      bool // an episode was cancelled
+
+	unit sync.Mutex // held while a unit that ended elsewhere is stored
 }
 
 func newRunState(r *runner, s *store) *runState {
@@ -286,6 +293,13 @@ func (b *runState) ended(i int, rows ledger.EpisodeRows) error {
 		}
 	}
 	return nil
+}
+
+// fail notes an error that ends the run.
+func (b *runState) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed = cmp.Or(b.failed, err)
 }
 
 // stopped returns why the run ended with episodes left in its queues or abandoned.

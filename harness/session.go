@@ -167,29 +167,61 @@ func (p *plan) isFirstToRun(i int32, todo []bool) bool {
 // runSession runs the remaining episodes of the unit at place i of a queue. more is set if
 // it was abandoned before its end.
 func runSession(r *runner, ctx context.Context, b *runState, q *queue, i int) (more bool, err error) {
-	unit := r.plan.sessionEpisodes(int32(i))
+	return runUnit(r, ctx, r.plan.sessionEpisodes(int32(i)), unitHooks{
+		done: func(i int) (ledger.EpisodeRows, bool, error) {
+			if b.s.todo[i] { // only this worker runs this unit
+				return ledger.EpisodeRows{}, false, nil
+			}
+			rows, _, err := b.s.get(i)
+			return rows, true, err
+		},
+		over:  func() bool { return b.over(ctx, q) },
+		began: b.began,
+		ended: b.ended,
+	})
+}
+
+// unitHooks are what runUnit asks of its caller.
+type unitHooks struct {
+	// done returns the rows of an episode that is not run.
+	done func(i int) (rows ledger.EpisodeRows, is bool, err error)
+	// over reports whether no further episode may start; nil means never.
+	over  func() bool
+	began func() // nil if it is not needed
+	ended func(i int, rows ledger.EpisodeRows) error
+	// lost makes each episode that is not done fail without being run; nil runs them.
+	lost error
+}
+
+// runUnit runs episodes one after the other, with the history of their session.
+func runUnit(r *runner, ctx context.Context, unit []int32, h unitHooks) (more bool, err error) {
 	memory := sessionHistory{}
 	if first := r.plan.at(int(unit[0])); first.Task.Session != "" {
 		memory = r.loadHistory(ctx, first)
 	}
 	for n, place := range unit {
 		i := int(place)
-		if !b.s.todo[i] { // only this worker runs this unit
-			rows, _, err := b.s.get(i)
-			if err != nil {
-				return false, err
-			}
+		rows, done, err := h.done(i)
+		if err != nil {
+			return false, err
+		}
+		if done {
 			memory.addEpisode(r.plan.tasks[r.plan.cells[i].Task].Task, rows.Episode)
 			continue
 		}
-		if n > 0 && b.over(ctx, q) {
+		if n > 0 && h.over != nil && h.over() {
 			return true, nil
 		}
-		b.began()
+		if h.began != nil {
+			h.began()
+		}
 		p := r.plan.at(i)
 		setHistory(&p, memory)
-		rows := r.runTraced(ctx, p)
-		if err := b.ended(i, rows); err != nil {
+		if h.lost != nil {
+			p.HistoryErr = h.lost
+		}
+		rows = r.runTraced(ctx, p)
+		if err := h.ended(i, rows); err != nil {
 			return false, err
 		}
 		memory.addEpisode(p.Task, rows.Episode)

@@ -26,6 +26,9 @@ type Group struct {
 // kind, such as RUN. Call it once, when root has its own settings.
 func Prepare(root *cobra.Command, groups []Group, sources map[string]Source) {
 	for _, g := range groups {
+		if len(g.Commands) == 0 {
+			continue
+		}
 		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title + ":"})
 		for _, c := range g.Commands {
 			c.GroupID = g.Title

@@ -1,0 +1,123 @@
+// Package fleets has the verbs of a fleet, queue, worker and status, and what run needs to be
+// executed by one.
+package fleets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+)
+
+// Host is what the verbs need of the program.
+type Host struct {
+	Service fleet.Service
+	// Stdout and Stderr are for people, JSON is standard output for programs.
+	Stdout, Stderr, JSON io.Writer
+	// Credential looks a credential up in the environment.
+	Credential func(name string) (string, bool)
+	// Options are what the worker's own configuration says of a run of a suite.
+	Options func(ctx context.Context, c *cobra.Command, suite string, m manifest.Manifest) (o harness.Options, cleanup func(), err error)
+}
+
+// Commands are the verbs; none without a service.
+func Commands(service fleet.Service, h func() Host) []*cobra.Command {
+	if service == nil {
+		return nil
+	}
+	return []*cobra.Command{newQueue(h), newWorker(h), newStatus(h)}
+}
+
+// connection are the flags that say how to reach a queue.
+type connection struct{ url, name, ca, cert, key string }
+
+func (c *connection) add(fl *pflag.FlagSet) {
+	fl.StringVar(&c.url, "queue", "", "`URL` of the queue: nats://HOST:PORT, or tls://HOST:PORT beyond this machine")
+	fl.StringVar(&c.name, "fleet", fleet.DefaultName, "name of the fleet; fleets of other names share the queue")
+	fl.StringVar(&c.ca, "queue-ca", "", "file of the authority that signed the queue's certificate (default: the system's)")
+	fl.StringVar(&c.cert, "queue-cert", "", "file of a client certificate for the queue")
+	fl.StringVar(&c.key, "queue-key", "", "file of the key of --queue-cert")
+}
+
+// access completes the flags from the environment.
+func (c *connection) access(h Host) (fleet.Access, error) {
+	a := fleet.Access{URL: c.url, Name: c.name, CA: c.ca, Cert: c.cert, Key: c.key, Client: clientName(), Say: func(s string) {
+		_, _ = fmt.Fprintln(h.Stderr, "cupel: "+s)
+	}}
+	if a.URL == "" {
+		return a, exit.Usage(errors.New("name the queue: --queue nats://127.0.0.1:4222"))
+	}
+	if (c.cert == "") != (c.key == "") {
+		return a, exit.Usage(errors.New("--queue-cert and --queue-key go together"))
+	}
+	a.User, a.Password, a.Token, a.CredentialsFile = credentials(h)
+	return a, nil
+}
+
+// credentials are those of the queue in the environment.
+func credentials(h Host) (user, password, token, file string) {
+	user, _ = h.Credential("CUPEL_QUEUE_USER")
+	password, _ = h.Credential("CUPEL_QUEUE_PASSWORD")
+	token, _ = h.Credential("CUPEL_QUEUE_TOKEN")
+	file, _ = h.Credential("CUPEL_QUEUE_CREDS")
+	return user, password, token, file
+}
+
+// clientName names this process in the queue.
+func clientName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	host = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' {
+			return r
+		}
+		return '-'
+	}, host)
+	return fmt.Sprintf("%.40s-%d", host, os.Getpid())
+}
+
+// Run are the flags of the verb run.
+type Run struct {
+	connection
+	options fleet.CoordinateOptions
+}
+
+// Add declares the flags.
+func (r *Run) Add(fl *pflag.FlagSet) {
+	r.connection.add(fl)
+	fl.DurationVar(&r.options.Lease, "lease", fleet.DefaultLease, "with --queue: how long a worker that is not heard of keeps an episode")
+	fl.IntVar(&r.options.Attempts, "attempts", fleet.DefaultAttempts, "with --queue: workers that may be lost with an episode until it counts as a harness error")
+}
+
+// Queued reports whether the run is executed by a fleet.
+func (r *Run) Queued() bool { return r.url != "" }
+
+// Join lets the workers of the queue execute the run of o. finish must be called after the run.
+func (r *Run) Join(ctx context.Context, h Host, o *harness.Options) (finish func(complete bool) error, err error) {
+	if r.options.Lease < minLease || r.options.Attempts < 1 {
+		return nil, exit.Usage(fmt.Errorf("--lease must be at least %v and --attempts at least 1", minLease))
+	}
+	a, err := r.access(h)
+	if err != nil {
+		return nil, err
+	}
+	q, err := h.Service.Dial(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	c := q.Coordinate(r.options)
+	o.Executor, o.Key, o.Canary = c, nil, false // workers have the keys
+	return func(complete bool) error { return errors.Join(c.Finish(complete), q.Close()) }, nil
+}

@@ -1,0 +1,95 @@
+package fleets
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/harness/fleet"
+)
+
+func newStatus(h func() Host) *cobra.Command {
+	var conn connection
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the run and the workers of a queue",
+		Long: `Shows the run in progress, its costs, the episodes that wait, and every worker: what it does,
+or why it refuses the run. It works from any machine that reaches the queue.
+Details: docs/scale.md.`,
+		Example: `  cupel-fleet status --queue nats://127.0.0.1:4222
+  cupel-fleet status --queue tls://queue.internal:4222 --json`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			host := h()
+			access, err := conn.access(host)
+			if err != nil {
+				return err
+			}
+			q, err := host.Service.Dial(c.Context(), access)
+			if err != nil {
+				return err
+			}
+			s, err := q.Status(c.Context())
+			_ = q.Close() // it was only read
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				text, err := json.MarshalIndent(s, "", "  ")
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(host.JSON, "%s\n", text)
+				return err
+			}
+			return show(host, s)
+		},
+	}
+	conn.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func show(h Host, s fleet.Status) error {
+	if s.Run == nil {
+		_, _ = fmt.Fprintf(h.Stdout, "fleet %s: no run in progress\n", s.Name)
+	} else {
+		showRun(h, s)
+	}
+	if len(s.Workers) == 0 {
+		_, err := fmt.Fprintln(h.Stdout, "no workers")
+		return err
+	}
+	w := console.Table(h.Stdout)
+	w.AppendHeader(table.Row{"worker", "state", "in flight", "done", "reason"})
+	for _, o := range s.Workers {
+		w.AppendRow(table.Row{console.Line(o.Name), o.State, o.InFlight, o.Done, console.OneLine(o.Reason, 200)})
+	}
+	w.Render()
+	return nil
+}
+
+func showRun(h Host, s fleet.Status) {
+	r := s.Run
+	_, _ = fmt.Fprintf(h.Stdout, "fleet %s: run %s of %s, mode %s\n", s.Name, console.Line(r.RunID), console.Line(r.Suite), console.Line(r.Mode))
+	if !s.Coordinated {
+		_, _ = fmt.Fprintf(h.Stdout, "coordinator  none: continue with cupel-fleet run --queue URL --resume %s\n", console.Line(r.RunID))
+	} else {
+		cost := console.USD(r.CostNanoUSD)
+		if r.CostUnknown {
+			cost += " and an unknown part"
+		}
+		_, _ = fmt.Fprintf(h.Stdout, "coordinator  %s\nepisodes     %d of %d done, %d solved, %d without a result\ncost         %s, %d tokens, %d requests, %d retries\n",
+			console.Line(r.Coordinator), r.Done, r.Total, r.Solved, r.Excluded, cost, r.Tokens, r.Requests, r.Retries)
+		if r.Redelivered > 0 {
+			_, _ = fmt.Fprintf(h.Stdout, "taken over   %d units of lost workers, with %d exchanges that were not asked again\n", r.Redelivered, r.Resumed)
+		}
+		if r.Stopping != "" {
+			_, _ = fmt.Fprintf(h.Stdout, "stopping     %s\n", console.Line(r.Stopping))
+		}
+	}
+	_, _ = fmt.Fprintf(h.Stdout, "queue        %d waiting, %d taken, %d returned\n\n", s.Queued, s.Taken, s.Returned)
+}

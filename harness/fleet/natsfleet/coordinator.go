@@ -1,0 +1,256 @@
+package natsfleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/cupel-eval/cupel/harness/fleet"
+)
+
+// maxOutstanding bounds the units that are published and have no result yet.
+const maxOutstanding = 4096
+
+// coordinator implements fleet.Coordinator.
+type coordinator struct {
+	*queue
+	o    fleet.CoordinateOptions
+	lock *lock
+	run  string // set by the first Execute
+
+	mu sync.Mutex
+	// outstanding are the published units without a result, by token.
+	outstanding map[string]outstanding
+	returned    chan struct{} // receives after a result, never blocks
+	heard       time.Time     // of the last result
+	redelivered int
+	warned      map[string]bool // workers whose refusal was said
+}
+
+type outstanding struct {
+	subject string
+	data    []byte
+}
+
+// Coordinate implements fleet.Queue.
+func (q *queue) Coordinate(o fleet.CoordinateOptions) fleet.Coordinator {
+	if o.Lease <= 0 {
+		o.Lease = fleet.DefaultLease
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = fleet.DefaultAttempts
+	}
+	return &coordinator{queue: q, o: o, outstanding: map[string]outstanding{}, returned: make(chan struct{}, 1), warned: map[string]bool{}}
+}
+
+// Execute implements fleet.Executor.
+func (c *coordinator) Execute(ctx context.Context, w fleet.Work) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := c.begin(ctx, w, cancel); err != nil {
+		return fmt.Errorf("queue %s: %w", shown(c.access.URL), explain(err))
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	published := make(chan struct{})
+	wg.Go(func() {
+		if err := c.receive(work, w); err != nil {
+			cancel(err)
+		}
+	})
+	wg.Go(func() {
+		defer close(published)
+		if err := c.publishAll(work, w); err != nil {
+			cancel(err)
+		}
+	})
+	wg.Go(func() { c.watch(work, w) })
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.Drain:
+			return nil
+		case <-published:
+			if c.left() == 0 {
+				return nil
+			}
+			select {
+			case <-c.returned:
+			case <-ctx.Done():
+			case <-w.Drain:
+			}
+		}
+	}
+}
+
+// begin makes this process the coordinator and announces the run.
+func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.CancelCauseFunc) (err error) {
+	run := w.Manifest.RunID
+	state := func() []byte { return c.state(w) }
+	if c.lock == nil {
+		if c.lock, err = c.acquire(ctx, run, state); err != nil {
+			return err
+		}
+	}
+	c.run = run
+	c.lock.use(state, lost)
+	work, err := c.js.Stream(ctx, c.stream("work"))
+	if err != nil {
+		return err
+	}
+	for lane := range w.Lanes {
+		_, err := work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: laneConsumer(run, lane), FilterSubject: c.workSubject(run, lane, "*"), AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: c.o.Lease, MaxDeliver: -1, MaxAckPending: -1,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts}
+	a.Manifest.Tasks = nil
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if now, err := c.runs.Get(ctx, runKey); err == nil && string(now.Value()) == string(text) {
+		return nil
+	}
+	_, err = c.runs.Put(ctx, runKey, text)
+	return err
+}
+
+// publishAll publishes the units, as many as may be outstanding.
+func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
+	for u, err := range w.Units {
+		if err != nil {
+			return err
+		}
+		for c.left() >= maxOutstanding {
+			select {
+			case <-c.returned:
+			case <-w.Drain:
+				return nil
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		select {
+		case <-w.Drain:
+			return nil
+		default:
+		}
+		data, err := encodeUnit(u)
+		if err != nil {
+			return err
+		}
+		name := token(u.Episodes)
+		out := outstanding{c.workSubject(c.run, u.Lane, name), data}
+		c.mu.Lock()
+		c.outstanding[name] = out
+		c.mu.Unlock()
+		if c.publish(ctx, out) != nil {
+			return nil // ctx has ended
+		}
+	}
+	return nil
+}
+
+// publish publishes a unit unless the queue has it. It repeats what fails until ctx ends.
+func (c *coordinator) publish(ctx context.Context, out outstanding) error {
+	return c.repeat(ctx, "publish a unit", func() error {
+		_, err := c.js.Publish(ctx, out.subject, out.data)
+		if isThere(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// repeat calls f until it succeeds or ctx ends, and says once why it fails.
+func (q *queue) repeat(ctx context.Context, what string, f func() error) error {
+	said := ""
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := f()
+		if err == nil {
+			if said != "" {
+				q.access.Say(what + ": works again")
+			}
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if text := fmt.Sprintf("%s: %v; trying again", what, full(err)); text != said && wait > 200*time.Millisecond {
+			said = text
+			q.access.Say(text)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// full says what to do if the queue is full.
+func full(err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && (api.ErrorCode == 10077 || api.ErrorCode == 10023 || api.ErrorCode == 10047) {
+		return fmt.Errorf("the queue is full or cannot write: %w: give it more space", err)
+	}
+	return explain(err)
+}
+
+func (c *coordinator) left() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.outstanding)
+}
+
+// Finish implements fleet.Coordinator.
+func (c *coordinator) Finish(complete bool) error {
+	if c.lock == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	err := c.runs.Purge(ctx, runKey)
+	if complete {
+		err = errors.Join(err, c.forget(ctx))
+	}
+	c.lock.release(ctx)
+	if err != nil {
+		return fmt.Errorf("queue %s: end run %s: %w", shown(c.access.URL), c.run, err)
+	}
+	return nil
+}
+
+// forget removes everything of the run from the queue.
+func (c *coordinator) forget(ctx context.Context) error {
+	run := c.run
+	var errs []error
+	for _, what := range []string{"work", "done", "log"} {
+		s, err := c.js.Stream(ctx, c.stream(what))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		names := s.ConsumerNames(ctx)
+		for name := range names.Name() {
+			if name == run || len(name) > len(run) && name[:len(run)+1] == run+"-" {
+				errs = append(errs, s.DeleteConsumer(ctx, name))
+			}
+		}
+		errs = append(errs, names.Err(), s.Purge(ctx, jetstream.WithPurgeSubject(s.CachedInfo().Config.Name+"."+run+".>")))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,167 @@
+package natsfleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/cupel-eval/cupel/harness/fleet"
+)
+
+// receive stores the results of workers until ctx ends. Its error ends the run.
+func (c *coordinator) receive(ctx context.Context, w fleet.Work) error {
+	for ctx.Err() == nil {
+		var cons jetstream.Consumer
+		err := c.repeat(ctx, "read results", func() (err error) {
+			cons, err = c.js.CreateOrUpdateConsumer(ctx, c.stream("done"), jetstream.ConsumerConfig{
+				Durable: c.run, FilterSubject: c.doneSubject(c.run, "*"), AckPolicy: jetstream.AckExplicitPolicy,
+				AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: -1,
+			})
+			return err
+		})
+		for err == nil {
+			var batch jetstream.MessageBatch
+			if batch, err = cons.Fetch(256, jetstream.FetchMaxWait(time.Second)); err != nil {
+				break
+			}
+			for msg := range batch.Messages() {
+				if err := c.result(ctx, w, msg); err != nil {
+					return err
+				}
+			}
+			if err = batch.Error(); errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
+				err = nil
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+		}
+		if ctx.Err() == nil {
+			c.access.Say(fmt.Sprintf("read results: %v; trying again", explain(err)))
+			pause(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// result stores one result. A message that cannot be read is dropped, and its unit executed again.
+func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Msg) error {
+	name := msg.Subject()[len(c.doneSubject(c.run, "")):]
+	var m doneMessage
+	err := json.Unmarshal(msg.Data(), &m)
+	var res fleet.UnitResult
+	if err == nil {
+		res.Days = m.Days
+		res.Rows, err = decodeRows(m.Rows)
+	}
+	if err != nil {
+		c.access.Say(fmt.Sprintf("the result of a unit is damaged: %v; it is executed again", err))
+		_ = msg.Term() // if it is delivered again, it is dropped then
+		return nil
+	}
+	if err := w.Ended(res); err != nil {
+		return err
+	}
+	if err := msg.Ack(); err != nil {
+		return nil // it is delivered again, and ignored
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = time.Now() //nolint:forbidigo // when to look for lost units; no result depends on it
+	if _, ok := c.outstanding[name]; ok {
+		delete(c.outstanding, name)
+		if m.Deliveries > 1 {
+			c.redelivered++
+		}
+	}
+	select {
+	case c.returned <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// watch publishes units again that the queue has lost, and says what workers refuse, until ctx ends.
+func (c *coordinator) watch(ctx context.Context, w fleet.Work) {
+	ticker := time.NewTicker(stateEvery)
+	defer ticker.Stop()
+	c.mu.Lock()
+	c.heard = time.Now() //nolint:forbidigo // see result
+	c.mu.Unlock()
+	idle := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		c.mu.Lock()
+		silent := time.Since(c.heard) > c.o.Lease+liveFor //nolint:forbidigo // see result
+		if silent {
+			c.heard = time.Now() //nolint:forbidigo // see result
+		}
+		c.mu.Unlock()
+		if silent {
+			c.publishLost(ctx)
+		}
+		idle = c.sayWorkers(ctx, idle)
+	}
+}
+
+// publishLost publishes the outstanding units again unless the queue has them or a result.
+func (c *coordinator) publishLost(ctx context.Context) {
+	done, err := c.js.Stream(ctx, c.stream("done"))
+	if err != nil {
+		return
+	}
+	info, err := done.Info(ctx, jetstream.WithSubjectFilter(c.doneSubject(c.run, "*")))
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	var lost []outstanding
+	for name, out := range c.outstanding {
+		if info.State.Subjects[c.doneSubject(c.run, name)] == 0 {
+			lost = append(lost, out)
+		}
+	}
+	c.mu.Unlock()
+	for _, out := range lost {
+		if c.publish(ctx, out) != nil {
+			return
+		}
+	}
+}
+
+// sayWorkers says that no worker is there, and why workers refuse the run.
+func (c *coordinator) sayWorkers(ctx context.Context, idle bool) bool {
+	list, err := c.workers(ctx)
+	if err != nil {
+		return idle
+	}
+	able := 0
+	for _, s := range list {
+		if s.State != stateRefused || s.RunID != c.run {
+			able++
+		} else if key := s.Name + s.Reason; !c.warned[key] {
+			c.warned[key] = true
+			c.access.Say(fmt.Sprintf("worker %s refuses the run: %s", s.Name, s.Reason))
+		}
+	}
+	if able == 0 && !idle {
+		c.access.Say("no worker is there; start workers with: cupel-fleet worker --queue " + shown(c.access.URL))
+	}
+	return able == 0
+}
