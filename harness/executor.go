@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -121,15 +124,19 @@ func (b *runState) unitEnded(res fleet.UnitResult) error {
 }
 
 // Worker executes units of a run that another process coordinates. It implements fleet.Worker.
-type Worker struct{ r *runner }
+type Worker struct {
+	r *runner
+	s store // its spending log
+}
 
 // NewWorker prepares to execute units of the run of m with the caller's own suite,
 // configuration and program. If they differ from those of the run, the error is a *ConfigError
 // with every difference. Mode, trials, seed and selection of o are replaced by those of the
-// run; recordings are written to o.CassetteDir.
+// run. Recordings are written to o.CassetteDir, and what the worker spends to a folder of the
+// run below o.Runs; a worker with the same folders continues what a killed one left.
 func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 	o.Mode, o.Trials, o.Seed, o.Select = recorder.Mode(m.Mode), m.Trials, m.Seed, Selection{}
-	o.Runs, o.Resume, o.Stale, o.Decide, o.Canary, o.Executor = "", "", false, nil, false, nil
+	o.Resume, o.Stale, o.Decide, o.Canary, o.Executor = "", false, nil, false, nil
 	for _, c := range m.Candidates {
 		o.Select.Candidates = append(o.Select.Candidates, c.Name)
 	}
@@ -160,8 +167,16 @@ func (w *Worker) join(m manifest.Manifest) (err error) {
 			return fmt.Errorf("start of run %s: %w", m.RunID, err)
 		}
 	}
-	r.control = newControl(r, &store{})
-	return nil
+	if r.Mode != recorder.Replay && r.Runs != "" {
+		w.s.dir = filepath.Join(r.Runs, r.id)
+		if err := os.MkdirAll(filepath.Join(w.s.dir, filepath.Dir(spendFile)), 0o777); err != nil {
+			return err
+		}
+		if w.s.spending, err = admission.OpenSpendLog(filepath.Join(w.s.dir, spendFile)); err != nil {
+			return err
+		}
+	}
+	return newControl(r, &w.s)
 }
 
 // Slots is the number of units of a provider that the worker should execute at a time.
@@ -249,8 +264,8 @@ func (w *Worker) checkCassette(u fleet.Unit, i, at int, rows ledger.EpisodeRows)
 	return &ConfigError{fmt.Errorf("cassette %s is not that of the run: %.12q, not %.12q; update the checkout of this worker", path, is, u.Cassettes[at])}
 }
 
-// Close closes the cassettes and ends the external agents.
+// Close closes the cassettes, ends the external agents and gives back what was leased.
 func (w *Worker) Close() error {
 	w.r.closeCassettes()
-	return w.r.hosts.Close()
+	return errors.Join(w.r.hosts.Close(), w.s.closeFiles())
 }
