@@ -98,13 +98,14 @@ func Takes(kind string) []string {
 
 type answerKey struct{}
 
-// NewContext returns the context of a call that a person answered for.
-func NewContext(ctx context.Context, a Answer) context.Context {
-	return context.WithValue(ctx, answerKey{}, a)
+// NewContext returns the context of a call that a person answered for: once, or for each part of
+// the call, in order.
+func NewContext(ctx context.Context, said ...Answer) context.Context {
+	return context.WithValue(ctx, answerKey{}, said)
 }
 
-// FromContext returns what a person said to the request of a call; false if nobody was asked.
-func FromContext(ctx context.Context) (Answer, bool) {
-	a, ok := ctx.Value(answerKey{}).(Answer)
-	return a, ok
+// FromContext returns what a person said to the requests of a call; nothing if nobody was asked.
+func FromContext(ctx context.Context) []Answer {
+	said, _ := ctx.Value(answerKey{}).([]Answer)
+	return said
 }

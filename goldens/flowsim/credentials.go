@@ -109,8 +109,8 @@ func (w *instance) setupCredentials(a credentialArgs) world.Effect {
 	if credentialType(a.CredentialType) == nil {
 		return world.Refuse("E_NOT_FOUND", "there is no type of credentials %q; search-credential-types finds them", clip.Runes(a.CredentialType, 64))
 	}
-	id := w.answer.Text
-	if c := w.credentials.all[id]; w.answer.Say != person.Select || c == nil || c.Type != a.CredentialType {
+	id := w.answer().Text
+	if c := w.credentials.all[id]; w.answer().Say != person.Select || c == nil || c.Type != a.CredentialType {
 		id = w.newCredential(a.CredentialType)
 	}
 	return give(map[string]any{"credentialId": id, "credentialType": a.CredentialType})

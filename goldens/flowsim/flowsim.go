@@ -86,8 +86,8 @@ type instance struct {
 	// and lastCode its text.
 	seen, code      map[string]string
 	coded, lastCode string
-	// answer is what a person said to the request of the call in progress.
-	answer person.Answer
+	// said are the answers of a person to the requests of the call in progress.
+	said []person.Answer
 }
 
 // Call implements world.World.
@@ -99,7 +99,7 @@ func (w *instance) Call(ctx context.Context, c tool.Call, at time.Time) (world.E
 	if w.blocked[c.Name] {
 		return world.Refuse("E_BLOCKED", "an administrator has blocked %s", c.Name), nil
 	}
-	w.answer, _ = person.FromContext(ctx)
+	w.said = person.FromContext(ctx)
 	w.advance(at)
 	w.calls[c.Name]++
 	if w.isStale(c.Name) {
@@ -111,6 +111,14 @@ func (w *instance) Call(ctx context.Context, c tool.Call, at time.Time) (world.E
 		e.Changed = len(e.Changes) > 0
 	}
 	return e, nil
+}
+
+// answer is what a person said to the only request of a call; the zero Answer if nobody was asked.
+func (w *instance) answer() person.Answer {
+	if len(w.said) == 0 {
+		return person.Answer{}
+	}
+	return w.said[0]
 }
 
 // State implements world.World.

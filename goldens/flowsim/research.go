@@ -167,12 +167,12 @@ func (w *instance) askUser(a researchArgs) world.Effect {
 	if refused := unasked(a); refused != nil {
 		return *refused
 	}
-	if w.answer.Text == "" && len(w.answer.Choices) == 0 {
+	if w.answer().Text == "" && len(w.answer().Choices) == 0 {
 		return world.Refuse("E_NO_ANSWER", "nobody answered the question")
 	}
-	out := map[string]any{"answer": w.answer.Text}
-	if len(w.answer.Choices) > 0 {
-		out["choices"] = w.answer.Choices
+	out := map[string]any{"answer": w.answer().Text}
+	if len(w.answer().Choices) > 0 {
+		out["choices"] = w.answer().Choices
 	}
 	return give(out)
 }

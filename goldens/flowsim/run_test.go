@@ -201,6 +201,21 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, `{"credentialId":"cr_1","credentialType":"slackApi"}`, say(person.Answer{Say: person.Select, Text: "cr_1"}, "setup-credentials", "credentialType: slackApi"))
 	require.Equal(t, `{"credentialId":"cr_3","credentialType":"slackApi"}`, say(person.Answer{Say: person.Select, Text: "cr_2"}, "setup-credentials", "credentialType: slackApi"))
 	require.Equal(t, "E_NO_ANSWER", s.code("ask-user", question), "an answer is for one call")
+
+	// A workflow is set up node by node.
+	setup := tool.Call{Name: "setup-workflow", Args: []byte(`{"workflowId":"wf_1"}`)}
+	nodes, own := s.Asks(setup)
+	require.True(t, own)
+	require.Empty(t, nodes, "every node has its credential")
+	s.ok("delete-credential", "credentialId: cr_1")
+	nodes, _ = s.Asks(setup)
+	require.Equal(t, `[{"credentialType":"slackApi","node":"Tell","nodeType":"slack","workflowId":"wf_1"}]`, string(must(nodes)))
+	require.Equal(t, `{"completedNodes":[],"failedNodes":["Tell"],"skippedNodes":[]}`, say(person.Answer{Say: person.Select, Text: "cr_2"}, setup.Name, "workflowId: wf_1"), "a credential of another type")
+	require.Equal(t, `{"completedNodes":[],"failedNodes":[],"skippedNodes":["Tell"]}`, say(person.Answer{Say: person.Skip}, setup.Name, "workflowId: wf_1"))
+	require.Equal(t, `{"completedNodes":["Tell"],"failedNodes":[],"skippedNodes":[]}`, say(person.Answer{Say: person.Approve}, setup.Name, "workflowId: wf_1"))
+	require.Equal(t, "draft_changed", say(person.Answer{Say: person.Approve}, setup.Name, "workflowId: wf_1"), "the node has a credential by now")
+	_, own = s.Asks(tool.Call{Name: "setup-credentials", Args: []byte(`{}`)})
+	require.False(t, own)
 }
 
 // No result, state or error holds a secret, whatever is asked.

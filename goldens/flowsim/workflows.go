@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/agent/person"
+	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
@@ -30,7 +32,7 @@ var workflowTools = []offer{
 			"workflowId": described(idSchema, "The workflow to change. Without it, code makes a new one, or changes the one submitted last if the name is the same.")}, reading((*instance).buildWorkflow)},
 	{"delete-workflow", groupWorkflow, "Archives a workflow and unpublishes it. unarchive-workflow brings it back.", object{"workflowId!": workflowID}, reading((*instance).deleteWorkflow)},
 	{"unarchive-workflow", groupWorkflow, "Brings an archived workflow back, unpublished.", object{"workflowId!": workflowID}, reading((*instance).unarchiveWorkflow)},
-	{"setup-workflow", groupWorkflow, "Asks the user to set up the credentials that the nodes of a workflow lack.", object{"workflowId!": workflowID}, reading((*instance).setupWorkflow)},
+	{"setup-workflow", groupWorkflow, "Asks the user to set up the credentials that the nodes of a workflow lack, node by node.", object{"workflowId!": workflowID}, reading((*instance).setupWorkflow)},
 	{"publish-workflow", groupWorkflow, "Publishes a workflow: its version runs in production. Workflows that it runs are published first.",
 		object{"workflowId!": workflowID, "versionId": described(idSchema, "The version to publish; without it, the draft.")}, reading((*instance).publishWorkflow)},
 	{"unpublish-workflow", groupWorkflow, "Stops a workflow from running in production. The draft stays.", object{"workflowId!": workflowID}, reading((*instance).unpublishWorkflow)},
@@ -168,28 +170,66 @@ func (w *instance) unpublishWorkflow(a workflowArgs) world.Effect {
 	})
 }
 
-// setupWorkflow gives each node that lacks a credential one of its type, which the user
-// chooses or enters.
+// lacking calls do for each node of a graph that lacks a credential, with the type that it needs.
+func (w *instance) lacking(g graph.Graph, do func(n *graph.Node, kind string)) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if kind := needed(n); kind != "" && w.credentials.all[n.Credentials[kind]] == nil {
+			do(n, kind)
+		}
+	}
+}
+
+// Asks lets a person set up a workflow node by node.
+func (w *instance) Asks(c tool.Call) (nodes []json.RawMessage, ok bool) {
+	var a workflowArgs
+	if c.Name != "setup-workflow" || json.Unmarshal(c.Args, &a) != nil {
+		return nil, false
+	}
+	if f := w.workflows.all[a.WorkflowID]; f != nil {
+		w.lacking(f.draft, func(n *graph.Node, kind string) {
+			nodes = append(nodes, must(map[string]string{"credentialType": kind, "node": n.Name, "nodeType": n.Type, "workflowId": f.id}))
+		})
+	}
+	return nodes, true
+}
+
+// setupWorkflow gives each node that lacks a credential the one that the user selected, or one of
+// its type. Nodes that have one, and those that the user skipped, stay as they are.
 func (w *instance) setupWorkflow(a workflowArgs) world.Effect {
 	return w.onWorkflow(a.WorkflowID, func(f *workflow) world.Effect {
-		completed, skipped := []string{}, []string{}
+		completed, skipped, failed, lacked := []string{}, []string{}, []string{}, map[string]bool{}
 		g := copied(f.draft)
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
-			kind := needed(n)
-			switch {
-			case kind == "":
-			case w.credentials.all[n.Credentials[kind]] != nil:
+		w.lacking(g, func(n *graph.Node, kind string) {
+			var said person.Answer // nobody was asked: the user's choice is taken for granted
+			if at := len(lacked); at < len(w.said) {
+				said = w.said[at]
+			}
+			lacked[n.Name] = true
+			if said.Say == person.Skip {
 				skipped = append(skipped, n.Name)
-			default:
-				n.Credentials = map[string]string{kind: w.choose(kind)}
-				completed = append(completed, n.Name)
+				return
+			}
+			id := w.chosen(said, kind)
+			if id == "" {
+				failed = append(failed, n.Name)
+				return
+			}
+			n.Credentials = map[string]string{kind: id}
+			completed = append(completed, n.Name)
+		})
+		if n := len(w.said); n > 0 && n != len(lacked) {
+			return world.Refuse("draft_changed", "the draft of %s was changed while the user was asked; set it up again", f.id)
+		}
+		for i := range g.Nodes {
+			if n := &g.Nodes[i]; needed(n) != "" && !lacked[n.Name] {
+				skipped = append(skipped, n.Name)
 			}
 		}
 		if len(completed) > 0 {
 			w.save(f, g, "the user")
 		}
-		return give(map[string]any{"completedNodes": completed, "failedNodes": []string{}, "skippedNodes": skipped})
+		return give(map[string]any{"completedNodes": completed, "failedNodes": failed, "skippedNodes": skipped})
 	})
 }
 
@@ -207,9 +247,15 @@ func copied(g graph.Graph) graph.Graph {
 	return g
 }
 
-// choose returns the credential of a type that the user takes: the first that works, or else
-// a new one.
-func (w *instance) choose(kind string) string {
+// chosen returns the credential of a type that the user selected, empty if it cannot be used; of a
+// user who selected none the first that works, or else a new one.
+func (w *instance) chosen(said person.Answer, kind string) string {
+	if said.Say == person.Select {
+		if c := w.credentials.all[said.Text]; c != nil && c.Type == kind && c.Status == credentialOK {
+			return c.ID
+		}
+		return ""
+	}
 	for _, id := range w.credentials.numbered() {
 		if c := w.credentials.all[id]; c.Type == kind && c.Status == credentialOK {
 			return id

@@ -3,6 +3,7 @@ package instance_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -219,6 +220,63 @@ tasks:
 	require.Contains(t, e.Requests[0].Message, "Which folder?")
 	refused := rows.ToolCalls[0]
 	require.Equal(t, []any{"rejected", "E_SECRET_REQUEST", false}, []any{refused.Outcome, refused.ErrorCode, refused.Executed})
+}
+
+// A workflow is set up node by node: a person is asked about each one that lacks a credential, and
+// what a rule says of one node holds for that node.
+func TestWorkflowsAreSetUpByNode(t *testing.T) {
+	const suite = `name: setup
+worlds:
+  w:
+    kind: flowsim
+    now: 2026-05-13T09:00:00Z
+    state:
+      credentials: {cr_1: {name: Mail, type: smtp}, cr_2: {name: Slack, type: slackApi}, cr_3: {name: Old, type: slackApi, status: rejected}}
+      workflows:
+        wf_1:
+          name: Three
+          draft:
+            nodes:
+              - {name: Start, type: manual}
+              - {name: Tell, type: slack, parameters: {channel: "#a", text: a}, credentials: {slackApi: mock}}
+              - {name: Mail, type: email, parameters: {to: a, subject: a, text: a}, credentials: {smtp: mock}}
+              - {name: Shout, type: slack, parameters: {channel: "#b", text: b}, credentials: {slackApi: mock}}
+              - {name: Done, type: slack, parameters: {channel: "#c", text: c}, credentials: {slackApi: cr_2}}
+            connections: {Start: [[{node: Tell}, {node: Mail}, {node: Shout}, {node: Done}]]}
+defaults: {world: w}
+tools: [{name: setup-workflow}]
+tasks:
+  - id: A
+    scripted: true
+    agent: orchestrator
+    request: Set it up.
+    human: [HUMAN]
+    script: [{calls: [setup-workflow: {workflowId: wf_1}]}, {text: Done.}]
+    expect: {status: answered}
+`
+	node := func(name, kind, id string) string {
+		return fmt.Sprintf(`{path: 'workflows.wf_1.draft.nodes[name="%s"].credentials.%s', is: %s}`, name, kind, id)
+	}
+	for human, want := range map[string]struct {
+		asked          int
+		status, expect string
+	}{
+		`{when: {args: {node: Mail}}, say: skip}, {when: {args: {node: Shout}}, say: select, text: cr_3}, {when: {kind: workflow_setup}, say: approve, after: 5s}`: {
+			3, "answered", node("Tell", "slackApi", "cr_2") + node("Mail", "smtp", "mock") + node("Shout", "slackApi", "mock")},
+		`{when: {tool: setup-workflow, args: {credentialType: slackApi}}, say: select, text: cr_2}, {say: select, text: cr_1}`: {
+			3, "answered", node("Tell", "slackApi", "cr_2") + node("Mail", "smtp", "cr_1") + node("Shout", "slackApi", "cr_2")},
+		`{when: {args: {node: Mail}}, say: deny}, {when: {tool: setup-workflow}, say: approve}`: {2, "answered", node("Tell", "slackApi", "mock")},
+		`{when: {args: {node: Tell}}, say: approve}`:                                            {2, "awaiting_input", node("Tell", "slackApi", "mock")},
+	} {
+		text := strings.NewReplacer("HUMAN", human, "{status: answered}", "{status: "+want.status+", state: ["+strings.ReplaceAll(want.expect, "}{", "}, {")+"]}").Replace(suite)
+		s, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(text)}}, "setup", flowsim.Worlds())
+		require.NoError(t, err)
+		e := scripted(t, s).Episodes[0]
+		require.True(t, e.Solved, "%s: %s %+v", human, e.Status, e.Checks)
+		require.Len(t, e.Requests, want.asked, human)
+		require.Contains(t, e.Requests[1].Message, `"node":"Mail"`)
+		require.Equal(t, "workflow_setup", e.Requests[1].Kind)
+	}
 }
 
 // TestScripted: what models do not do on demand ends as each scripted task says.

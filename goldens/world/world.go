@@ -232,6 +232,17 @@ func (w *Environment) Vet(c tool.Call) *tool.Result {
 	return nil
 }
 
+// Asks returns, if the world has this method and has parts of a call, the arguments about which a
+// person is asked one after another before the call; false if a person is asked about the call itself.
+func (w *Environment) Asks(c tool.Call) ([]json.RawMessage, bool) {
+	if v, ok := w.world.(interface {
+		Asks(tool.Call) ([]json.RawMessage, bool)
+	}); ok {
+		return v.Asks(c)
+	}
+	return nil, false
+}
+
 // Approve returns what the scripted human says when asked whether a tool call
 // may run: no, once the task's approvals are used up.
 func (w *Environment) Approve() bool {

@@ -21,6 +21,8 @@ type completion struct {
 	// late, if not nil, is called when the completion is due, and returns the one to take its
 	// place, which may be due later.
 	late func() completion
+	// open reports that there is no outcome yet: a person has not answered.
+	open bool
 }
 
 func (c completion) compare(other completion) int {
@@ -43,7 +45,11 @@ const pollInterval = 2 * time.Millisecond
 func (p *pendingCalls) empty() bool { return len(p.known)+len(p.byID) == 0 }
 
 // add adds an outcome that is known.
-func (p *pendingCalls) add(c completion) { p.known = append(p.known, c) }
+func (p *pendingCalls) add(c completion) {
+	if !c.open {
+		p.known = append(p.known, c)
+	}
+}
 
 // start makes a call in a goroutine.
 func (p *pendingCalls) start(call *modelCall, run func() completion) {

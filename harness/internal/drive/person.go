@@ -102,19 +102,23 @@ func startedInBackground(e *driver) {
 	}
 }
 
-// put asks a person. A request without an answer stays open if its command may be suspended.
-func put(ctx context.Context, e *driver, r request) {
+// put asks a person.
+func put(ctx context.Context, e *driver, r request) { e.calls.add(pose(ctx, e, r)) }
+
+// pose asks a person and returns what follows. A request without an answer stays open if its command
+// may be suspended.
+func pose(ctx context.Context, e *driver, r request) completion {
 	r.asked = e.clock
 	r.row = e.rows.request(r.agent, r.Request, e.clock)
 	a, after, ok := answerRequest(ctx, e, r)
 	switch {
 	case !ok && r.suspend && ctx.Err() == nil && (e.Task.User == nil || r.Kind != person.Question):
 		e.people.open = append(e.people.open, r)
+		return completion{open: true}
 	case after > 0:
-		e.calls.add(completion{at: e.clock.Add(after), id: r.id, late: func() completion { return settle(e, r, a, ok) }})
-	default:
-		e.calls.add(settle(e, r, a, ok))
+		return completion{at: e.clock.Add(after), id: r.id, late: func() completion { return settle(e, r, a, ok) }}
 	}
+	return settle(e, r, a, ok)
 }
 
 // settle continues a request with its answer, at the driver's time.
@@ -223,26 +227,52 @@ func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.C
 		e.calls.add(run(ctx, vetoed))
 		return
 	}
-	q := episode.Question{Call: &c.Call}
-	put(ctx, e, request{
-		Request: person.Request{Tool: c.Call.Name, Kind: kind, Severity: spec.Severity, Message: q.String(), Payload: c.Call.Args},
-		id:      c.ID, agent: c.Agent, suspend: c.Suspend, question: q,
+	parts, own := e.world.Asks(c.Call)
+	if !own {
+		parts = []json.RawMessage{c.Call.Args}
+	}
+	e.calls.add(consent{e, c, own, parts, nil, run}.seek(ctx))
+}
+
+// consent is what a person says about a call.
+type consent struct {
+	e *driver
+	c agent.CallTool
+	// own reports that the world has parts of the call, and does what follows from one that is skipped.
+	own   bool
+	parts []json.RawMessage // that the person is not asked about yet
+	said  []person.Answer
+	run   func(context.Context, *tool.Result) completion
+}
+
+// seek asks a person about the parts of a call, one after another, and returns what follows.
+func (s consent) seek(ctx context.Context) completion {
+	e, name := s.e, s.c.Call.Name
+	if len(s.parts) == 0 {
+		return s.run(person.NewContext(ctx, s.said...), nil)
+	}
+	spec, _ := e.Params.Tools.Spec(name)
+	kind, q := person.KindOf(name), episode.Question{Call: &tool.Call{Name: name, Args: s.parts[0]}}
+	return pose(ctx, e, request{
+		Request: person.Request{Tool: name, Kind: kind, Severity: spec.Severity, Message: q.String(), Payload: s.parts[0]},
+		id:      s.c.ID, agent: s.c.Agent, suspend: s.c.Suspend, question: q,
 		then: func(a person.Answer, ok bool) completion {
 			trace := episode.Trace{Question: q.String(), Reply: "declined", Silent: !ok}
 			if a.Approves() {
 				trace.Reply = "approved"
 			}
 			e.emit(trace)
-			switch {
-			case a.Say == person.Skip:
-				return run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeSkipped, Message: "the user skipped this; it was not done, and the work goes on without it"})
-			case !a.Approves():
-				return run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeDenied, Message: "the user declined this call; it was not run"})
+			switch skipped := a.Say == person.Skip; {
+			case skipped && !s.own:
+				return s.run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeSkipped, Message: "the user skipped this; it was not done, and the work goes on without it"})
+			case !skipped && !a.Approves():
+				return s.run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeDenied, Message: "the user declined this call; it was not run"})
 			}
 			if kind == person.HostAccess && a.Say == person.Select {
-				allow(e, host, a.Text)
+				allow(e, hostOf(s.c.Call.Args), a.Text)
 			}
-			return run(person.NewContext(ctx, a), nil)
+			s.parts, s.said = s.parts[1:], append(s.said, a)
+			return s.seek(ctx)
 		},
 	})
 }
