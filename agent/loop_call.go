@@ -115,6 +115,8 @@ func (l *loop) runTurn() {
 	for i := range l.slots {
 		s := &l.slots[i]
 		switch {
+		case l.Over(): // a sub-agent that an earlier call started could not be asked any more
+			return
 		case s.kind == slotTool:
 			l.runCall(i)
 			continue
@@ -131,7 +133,7 @@ func (l *loop) runTurn() {
 		}
 		l.left--
 	}
-	if l.left == 0 {
+	if l.left == 0 && !l.Over() {
 		l.turnOver()
 	}
 }

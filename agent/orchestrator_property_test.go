@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/agent/person"
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/testkit"
@@ -22,7 +23,7 @@ import (
 // orders: no task before its dependencies or before approval, none left of a plan that is being
 // worked on, no more than five in the background and none of them twice or for too long, nothing
 // of a task that was cancelled, one checkpoint at a time, every correction shown to its task, every
-// suspension answered or reported, no deadlock, no tool outside the matrix, no other plan after a
+// suspension answered or reported, no deadlock and no end twice whatever the budget, no tool outside the matrix, no other plan after a
 // denial, and the same commands when run again.
 func TestRandomOrchestrations(t *testing.T) {
 	tools, statuses, most := instanceTools(t), map[Status]int{}, 0
@@ -60,6 +61,9 @@ func randomRun(t testing.TB, tools *tool.Set, seed uint64) *orchestration {
 	draw := rand.New(rand.NewPCG(seed, 1)).IntN
 	o := &orchestration{seen: map[string][2]time.Time{}, ended: map[string]bool{}, instanceRun: &instanceRun{t: t, Params: Params{Tools: tools}, replies: map[string][]any{}}}
 	o.after = o.look
+	if draw(4) == 0 {
+		o.Budgets = guard.Budgets{MaxSteps: 1 + draw(12), MaxToolCalls: draw(2) * draw(20)}
+	}
 	calm := draw(3) == 0 // builds succeed, and little is late
 	for range 2 + draw(12) {
 		o.replies[""] = append(o.replies[""], func(CallModel) providers.Reply { return o.mainReply(draw) })
@@ -175,7 +179,11 @@ func (o *orchestration) mainReply(draw func(int) int) providers.Reply {
 		}
 		return plan
 	case 3:
-		return delegating([]string{"list-workflows", "create-data-table", "plan", "run-workflow"}[draw(4)])
+		handed := delegating([]string{"list-workflows", "create-data-table", "plan", "run-workflow"}[draw(4)])
+		if draw(2) == 0 {
+			handed.Calls = append(handed.Calls, building(fmt.Sprint("task ", draw(9))).Calls...)
+		}
+		return handed
 	case 4:
 		return building(fmt.Sprint("task ", draw(9)))
 	case 5:

@@ -740,6 +740,16 @@ func TestMaxTurns(t *testing.T) {
 	require.Len(t, r.asked, 2)
 }
 
+// A turn that starts sub-agents and makes other calls ends when the first of them ends the episode.
+func TestBudgetEndsInsideATurn(t *testing.T) {
+	two := delegating("list-workflows")
+	two.Calls = append(two.Calls, calling("list-workflows", `{}`, "build-workflow-with-agent", `{"task":"Build."}`, "report-verification-verdict", `{"workItemId":"wi_1","verdict":"verified"}`).Calls...)
+	r := &instanceRun{t: t, Params: Params{Budgets: guard.Budgets{MaxSteps: 1}}, replies: map[string][]any{"": {two}}}
+	r.run()
+	require.Equal(t, Stopped, r.finish.Status)
+	require.Equal(t, MaxSteps, r.finish.StopReason)
+}
+
 // TestBackgroundLeft: a budget that ends a background task after the answer ends the episode
 // with that answer.
 func TestBackgroundLeft(t *testing.T) {
