@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"sync"
 
 	settings "github.com/cupel-eval/cupel/agent/external"
@@ -97,7 +98,9 @@ func (h *Hosts) host(candidate string, s settings.Settings) (*readyHost, error) 
 func (h *Hosts) temporary() (string, error) {
 	var err error
 	if h.folder == "" {
-		h.folder, h.remove, err = atomicfile.MkdirTemp("cupel-agents")
+		if h.folder, h.remove, err = atomicfile.MkdirTemp("cupel-agents"); err == nil {
+			h.folder, err = filepath.EvalSymlinks(h.folder) // as commands see their folder
+		}
 	}
 	return h.folder, err
 }

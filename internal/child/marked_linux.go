@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-
-	"github.com/cupel-eval/cupel/internal/regular"
 )
 
 // rounds bounds how often processes are looked for that a killed one may have started.
@@ -16,15 +14,15 @@ const rounds = 20
 
 // few is how many numbers are looked at one by one, because that is quicker than a list of all
 // processes.
-const few = 32
+const few = 128
 
 // killMarked kills the processes whose environment has the mark, and says which they were.
 // Those that a command started have higher numbers than it, so only these are looked at:
 // the mark of one that got a number below, after the numbers have started over, is not found.
 func killMarked(command int, mark string) (killed []string) {
 	var seen []int
-	entry := []byte("\x00" + mark + "\x00")
-	if latest := latestProcess(); latest >= command && latest-command < few && !anyMarked(command+1, latest, entry) {
+	s := scan{entry: []byte("\x00" + mark + "\x00")}
+	if latest := s.latest(); latest >= command && latest-command < few && !s.any(command+1, latest) {
 		return nil
 	}
 	for range rounds {
@@ -32,10 +30,10 @@ func killMarked(command int, mark string) (killed []string) {
 		entries, _ := os.ReadDir("/proc") // without it nothing is found
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
-			if err != nil || pid <= command || slices.Contains(seen, pid) || !marked(pid, entry) {
+			if err != nil || pid <= command || slices.Contains(seen, pid) || !s.marked(pid) {
 				continue
 			}
-			comm, _ := regular.ReadFile("/proc/" + e.Name() + "/comm")
+			comm := bytes.Clone(s.read("/proc/" + e.Name() + "/comm"))
 			if syscall.Kill(pid, syscall.SIGKILL) == nil {
 				killed = append(killed, fmt.Sprintf("process %d (%s) had left its group and was killed after its end", pid, bytes.TrimSpace(comm)))
 			}
@@ -48,26 +46,54 @@ func killMarked(command int, mark string) (killed []string) {
 	return killed
 }
 
-// latestProcess is the number of the process or thread that was started last; 0 if the system
-// does not tell.
-func latestProcess() int {
-	load, _ := regular.ReadFile("/proc/loadavg") // without it: 0
+// scan looks at processes: dozens after each command, so it reads in the cheapest way.
+type scan struct {
+	entry []byte // of the environment, between zero bytes
+	text  []byte // what was read last
+}
+
+// read returns what a file of /proc has, which is valid until the next read; nothing if it
+// cannot be read, such as that of a process that has ended.
+func (s *scan) read(path string) []byte {
+	f, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = syscall.Close(f) }() // it was only read
+	s.text = s.text[:0]
+	for {
+		s.text = slices.Grow(s.text, 16<<10)
+		n, err := syscall.Read(f, s.text[len(s.text):cap(s.text)])
+		switch {
+		case err == syscall.EINTR: //nolint:errorlint // system calls return it as it is
+		case err != nil || n == 0:
+			return s.text
+		default:
+			s.text = s.text[:len(s.text)+n]
+		}
+	}
+}
+
+// latest is the number of the process or thread that was started last; 0 if the system does
+// not tell.
+func (s *scan) latest() int {
+	load := s.read("/proc/loadavg") // without it: 0
 	latest, _ := strconv.Atoi(string(bytes.TrimSpace(load[bytes.LastIndexByte(load, ' ')+1:])))
 	return latest
 }
 
-// anyMarked reports whether a process or thread with a number from first to last has an entry.
-func anyMarked(first, last int, entry []byte) bool {
+// any reports whether a process or thread with a number from first to last has the entry.
+func (s *scan) any(first, last int) bool {
 	for number := first; number <= last; number++ {
-		if marked(number, entry) {
+		if s.marked(number) {
 			return true
 		}
 	}
 	return false
 }
 
-// marked reports whether the environment of a process has an entry, which is between zero bytes.
-func marked(pid int, entry []byte) bool {
-	env, err := regular.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ") // of one that has ended: nothing
-	return err == nil && (bytes.HasPrefix(env, entry[1:]) || bytes.Contains(env, entry))
+// marked reports whether the environment of a process has the entry.
+func (s *scan) marked(pid int) bool {
+	env := s.read("/proc/" + strconv.Itoa(pid) + "/environ")
+	return bytes.HasPrefix(env, s.entry[1:]) || bytes.Contains(env, s.entry)
 }

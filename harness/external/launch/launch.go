@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ type Start struct {
 	MCP string
 	// Refuse is the address of the proxy that refuses other hosts; empty sets none.
 	Refuse string
-	// Folder is the path of the folder that a command gets: Run makes it, and removes it at its end.
+	// Folder is the path, without links, of the folder that a command gets: Run makes it, and removes it at its end.
 	Folder string
 	// TraceParent is a W3C traceparent.
 	TraceParent string
@@ -132,9 +131,6 @@ func Marks(s Start) (pairs []string) {
 	add(s.Token, tokenMark)
 	add(s.SessionID, sessionMark)
 	add(s.Folder, folderMark)
-	if real, err := filepath.EvalSymlinks(filepath.Dir(s.Folder)); err == nil && s.Folder != "" {
-		add(filepath.Join(real, filepath.Base(s.Folder)), folderMark)
-	}
 	return pairs
 }
 

@@ -90,11 +90,15 @@ var token = strings.ToLower(rand.Text())
 // start returns what an episode gives to an agent.
 func start() Start {
 	zone := time.FixedZone("CEST", 2*60*60)
+	temporary, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		panic(err)
+	}
 	return Start{
 		Request: "How many?", Constraints: "Be brief.", Inputs: map[string]json.RawMessage{"n": json.RawMessage(`[1]`)}, SessionID: "s-1",
 		History: []strategy.Exchange{{Request: "q", Answer: "a"}}, Now: time.Date(2026, 5, 13, 12, 0, 0, 0, zone), Zone: "Europe/Berlin",
 		Base: "http://127.0.0.1:4100/e/" + token, Token: token, MCP: "http://127.0.0.1:4100/e/" + token + "/mcp",
-		Folder: filepath.Join(os.TempDir(), "cupel-test-"+token[:10]), Refuse: "http://127.0.0.1:4101", TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		Folder: filepath.Join(temporary, "cupel-test-"+token[:10]), Refuse: "http://127.0.0.1:4101", TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}
 }
 
