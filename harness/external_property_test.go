@@ -77,8 +77,8 @@ func (m *scriptedModel) RoundTrip(req *http.Request) (*http.Response, error) {
 // scriptedForeign is an agent that does what a seed says, in an order that differs from one
 // execution to the next: rounds of parallel model requests, some equal, some repeated after
 // failures, then parallel tool calls, some equal; a question beside the last requests, which
-// ends the episode; and calls after its end.
-func scriptedForeign(seed uint64, late *sync.WaitGroup) func(context.Context, foreignStart) (string, error) {
+// ends the episode; and calls after its end. executed counts the calls of tools that got a result.
+func scriptedForeign(seed uint64, late *sync.WaitGroup, executed *atomic.Int64) func(context.Context, foreignStart) (string, error) {
 	return func(ctx context.Context, s foreignStart) (string, error) {
 		tools, err := foreignTools(ctx, s)
 		if err != nil {
@@ -119,7 +119,9 @@ func scriptedForeign(seed uint64, late *sync.WaitGroup) func(context.Context, fo
 				}
 			})
 			inParallel(calls, func(args string) {
-				_, _ = tools.CallTool(ctx, &mcp.CallToolParams{Name: "get_counts", Arguments: json.RawMessage(args)})
+				if res, err := tools.CallTool(ctx, &mcp.CallToolParams{Name: "get_counts", Arguments: json.RawMessage(args)}); err == nil && !res.IsError {
+					executed.Add(1)
+				}
 			})
 		}
 		late.Add(1)
@@ -150,8 +152,9 @@ func TestForeignAgentProperty(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			var late sync.WaitGroup
+			var executed atomic.Int64
 			model := &scriptedModel{failed: map[string]int{}}
-			o := foreignOptions(t, foreignService(t, scriptedForeign(seed, &late)), "G01", "G05")
+			o := foreignOptions(t, foreignService(t, scriptedForeign(seed, &late, &executed)), "G01", "G05")
 			for i := range o.Suite.Tasks {
 				o.Suite.Tasks[i].Budgets.MaxToolCalls, o.Suite.Tasks[i].Budgets.MaxSteps = 100, 100
 			}
@@ -164,6 +167,13 @@ func TestForeignAgentProperty(t *testing.T) {
 				require.Contains(t, []string{"answered", "respond_error", "cannot_proceed", "clarify"}, e.Status, "%s: %s", e.ErrorKind, e.ErrorText)
 			}
 			require.Len(t, rows.Turns, int(model.asked.Load()))
+			ran := int64(0)
+			for _, c := range rows.ToolCalls {
+				if c.Executed && c.Outcome == "ok" {
+					ran++
+				}
+			}
+			require.Equal(t, executed.Load(), ran)
 			o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
 			replayed, err := harness.Run(context.Background(), o)
 			require.NoError(t, err)
@@ -184,7 +194,7 @@ func TestForeignAgentProperty(t *testing.T) {
 func TestForeignAgentCaps(t *testing.T) {
 	var late sync.WaitGroup
 	model := &scriptedModel{failed: map[string]int{}}
-	o := foreignOptions(t, foreignService(t, scriptedForeign(3, &late)))
+	o := foreignOptions(t, foreignService(t, scriptedForeign(3, &late, new(atomic.Int64))))
 	o.Transport = func(string) http.RoundTripper { return model }
 	o.Trials, o.Caps = 3, admission.Caps{Requests: 40}
 	res, err := harness.Run(context.Background(), o)

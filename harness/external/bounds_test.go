@@ -53,8 +53,13 @@ func TestTurnsOfOneService(t *testing.T) {
 
 // The folder of a run is removed at its end, and one that a killed process left by the next run.
 func TestTemporaryFolders(t *testing.T) {
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
+	temp, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	link := filepath.Join(t.TempDir(), "link")
+	if os.Symlink(temp, link) != nil { // Windows does not let everyone make one
+		link = temp
+	}
+	t.Setenv("TMPDIR", link)
 	t.Setenv("TMP", temp) // of Windows
 	left := filepath.Join(temp, "cupel-agents-LEFT", "episode")
 	require.NoError(t, os.MkdirAll(left, 0o700))
@@ -62,6 +67,7 @@ func TestTemporaryFolders(t *testing.T) {
 	host, err := h.host("a", settings.Settings{Exec: settings.Exec{Command: []string{"true"}}})
 	require.NoError(t, err)
 	require.DirExists(t, host.Folder)
+	require.Equal(t, temp, filepath.Dir(host.Folder), "a command sees its folder without links")
 	require.NoDirExists(t, left)
 	require.NoError(t, h.Close())
 	entries, err := os.ReadDir(temp)

@@ -213,8 +213,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// TestMarks checks that marks replace an episode's values everywhere, also within JSON
-// and for a folder that is reached by a link.
+// TestMarks checks that marks replace an episode's values everywhere, also within JSON.
 func TestMarks(t *testing.T) {
 	s := start()
 	s.Base = "http://127.0.0.1:4100/e/" + token
