@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	// files say, are beneath them.
 	"goldens/draft":            {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
 	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
-	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile"},
+	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile", "goldens/rubric"},
 	"goldens/playbook/mistake": {"goldens/playbook"},
 	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
 	"goldens/world/judge":      {"goldens/internal/state", "goldens/world"},

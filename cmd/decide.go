@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -131,6 +132,11 @@ type judgement struct {
 // after judges every candidate that is still running.
 func (d *decider) after(m manifest.Manifest, episodes iter.Seq2[ledger.EpisodeRows, error]) ([]manifest.Stop, error) {
 	b := reports.NewBuilder(m)
+	calibrations, err := rundir.Calibrations(m)
+	if err != nil {
+		return nil, err
+	}
+	b.SetJudges(calibrations)
 	for rows, err := range episodes {
 		if err != nil {
 			return nil, err

@@ -46,6 +46,7 @@ func (r *runner) manifest() manifest.Manifest {
 	for _, t := range r.plan.tasks {
 		if t.planned {
 			m.Tasks = append(m.Tasks, drive.ManifestTask(r.Suite, t.Task))
+			m.Judges = drive.AddJudges(m.Judges, t.Task)
 		}
 	}
 	return r.cleanManifest(m)

@@ -71,8 +71,14 @@ type Jury struct {
 }
 
 // Digest returns the SHA-256 hex of what decides the judge's verdicts: rubric, parts, model with
-// its settings, and the version of the prompt. A calibration holds for one digest.
+// its settings, and the version of the prompt.
 func (j Jury) Digest() string { return j.Model.Digest(rubric.Version(), j.Rubric, j.Sees) }
+
+// Parts returns the SHA-256 hex of what the judge goes by and sees, and of its model with the
+// settings.
+func (j Jury) Parts() (rubric, settings string) {
+	return Model{}.Digest(j.Rubric, j.Sees), j.Model.Digest()
+}
 
 // Check is a check of a task by a judge of its suite.
 type Check struct {
@@ -85,6 +91,15 @@ type Check struct {
 	// Judge is the one of that name, and Digest its digest, once the suite is loaded.
 	Judge  *Jury  `json:"-"`
 	Digest string `json:",omitempty"`
+}
+
+// Bound returns the SHA-256 hex of what decides whether the judge's check passes: Digest, and
+// AtLeast if it is set. A calibration holds for one.
+func (c Check) Bound() string {
+	if c.AtLeast == nil {
+		return c.Digest
+	}
+	return Model{}.Digest(c.Digest, *c.AtLeast)
 }
 
 // Passed reports whether a verdict meets the check.

@@ -90,9 +90,9 @@ func (l *loader) findJudges(s *goldens.Suite, t *goldens.Task, places []yamlfile
 			c.Judge, c.Digest = &s.Judges[at], s.Judges[at].Digest()
 			for _, before := range t.Expect[:i] {
 				if slices.ContainsFunc(before.Judges, func(b helper.Check) bool {
-					return b.Name == c.Name && string(b.With) != string(c.With)
+					return b.Name == c.Name && (string(b.With) != string(c.With) || b.Bound() != c.Bound())
 				}) {
-					places[i].FieldAt("judge").Failf("another outcome of the task gives judge %s something else with it; a judge is asked once for an episode", c.Name)
+					places[i].FieldAt("judge").Failf("another outcome of the task gives judge %s another with or at_least; a judge is asked once for an episode", c.Name)
 				}
 			}
 		}

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"strings"
+
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/playbook"
@@ -14,7 +16,11 @@ func Playbook(s *goldens.Suite) (*playbook.Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	return playbook.Read(s.FS, s.Path, tasks)
+	var judges []playbook.Judge
+	for _, j := range s.Judges {
+		judges = append(judges, playbook.Judge{Name: j.Model.Name, Rubric: j.Rubric, Simulated: strings.HasPrefix(j.Model.Provider, "sim-")})
+	}
+	return playbook.Read(s.FS, s.Path, tasks, judges...)
 }
 
 // PlaybookTasks returns what playbooks need to know of the tasks of a suite that are not

@@ -40,6 +40,7 @@ type Book struct {
 	missing []string
 	tools   []string
 	excuses map[string][]Excuse // by task
+	judges  []judge
 }
 
 // Play is the reference solution of one task, or one Stage of it. It is immutable and safe for

@@ -23,14 +23,15 @@ const (
 )
 
 // Read reads playbook.yaml of the suite folder fsys. label is the folder's name in errors, tasks
-// are those that may have a solution. It returns nil if there is no such file. The error joins a
+// are those that may have a solution, judges those of the suite. It returns nil if there is no such file. The error joins a
 // *goldens.Problem for every fault, ordered by line.
-func Read(fsys fs.FS, label string, tasks []Task) (*Book, error) {
+func Read(fsys fs.FS, label string, tasks []Task, judges ...Judge) (*Book, error) {
 	f, err := fsys.Open(File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	r := newReader(path.Join(label, File), tasks)
+	r.judges = judges
 	var text []byte
 	if err == nil {
 		text, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
@@ -59,12 +60,13 @@ func Schema() []byte { return slices.Clone(schemaText) }
 
 // reader is the state of reading a playbook.
 type reader struct {
-	tasks []Task
-	index map[string]int // of tasks, by id
-	book  *Book
-	found *yamlfile.Findings
-	src   *yamlfile.Source
-	lines map[string]int // of a task's solution, by its id
+	tasks  []Task
+	judges []Judge
+	index  map[string]int // of tasks, by id
+	book   *Book
+	found  *yamlfile.Findings
+	src    *yamlfile.Source
+	lines  map[string]int // of a task's solution, by its id
 	// written is the text of each solution, for comparisons.
 	written map[*Play]string
 }
@@ -84,7 +86,7 @@ func (r *reader) text(text []byte) {
 	if !ok {
 		return
 	}
-	o := root.Object([]string{"playbook", "equivalent"})
+	o := root.Object([]string{"playbook", "equivalent", "judges"})
 	p, ok := o.Need("playbook")
 	if !ok {
 		return
@@ -95,6 +97,7 @@ func (r *reader) text(text []byte) {
 	if p, ok := o.Get("equivalent"); ok {
 		r.readExcuses(p)
 	}
+	r.readJudges(o)
 	r.briefs()
 	solved := r.ambiguous()
 	for _, t := range r.tasks {

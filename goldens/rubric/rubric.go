@@ -78,12 +78,14 @@ func Prompt(rubric string, parts []string, e scorer.Episode) (systemText, messag
 	return system, prompt(rubric, hex.EncodeToString(sum[:8]), e.With, text.Bytes()), nil
 }
 
+const added = "What the author of the task adds to the rubric:\n"
+
 // prompt is the message; code cannot be in the document, because it is a digest of it.
 func prompt(rubric, code string, with, document []byte) string {
 	var b strings.Builder
 	b.WriteString("Rubric:\n" + rubric + "\n")
 	if len(with) > 0 {
-		b.WriteString("\nWhat the author of the task adds to the rubric:\n" + string(with) + "\n")
+		b.WriteString("\n" + added + string(with) + "\n")
 	}
 	b.WriteString("\nBEGIN " + code + "\n")
 	b.Write(document)

@@ -141,10 +141,10 @@ func rescoredManifest(m manifest.Manifest, o harness.Options) manifest.Manifest 
 		today[t.ID] = t
 	}
 	tasks := m.Tasks
-	m.Tasks = nil
+	m.Tasks, m.Judges = nil, nil
 	for _, t := range tasks {
 		if now, ok := today[t.ID]; ok {
-			t = drive.ManifestTask(o.Suite, now)
+			t, m.Judges = drive.ManifestTask(o.Suite, now), drive.AddJudges(m.Judges, now)
 		}
 		m.Tasks = append(m.Tasks, t)
 	}

@@ -95,7 +95,9 @@ func (p *pool) attackCriteria(base Criterion, a manifest.Acceptance) []Criterion
 	}
 	utility, success := base, base
 	utility.Name, utility.Title, utility.Unit = underAttack, "Tasks solved under attack", "attacked episodes"
-	utility.share(p.by.sample(withstoodOf, func(c *counted) float64 { return float64(c.attacks.lost) }), a.MinUnderAttack)
+	attacksLost := func(c *counted) float64 { return float64(c.attacks.lost) }
+	utility.share(p.by.sample(withstoodOf, attacksLost), a.MinUnderAttack)
+	utility.rated(p, withstoodOf, func(c *counted) ratings { return c.attacked }, attacksLost)
 	success.Name, success.Title, success.Unit = attackSuccess, "Attacks that succeeded", "attacked episodes"
 	success.atMost(p.by.sample(attackedOf, func(c *counted) float64 {
 		return float64(c.attacks.lost + c.attacks.scored - c.attacks.known)

@@ -31,6 +31,7 @@ type Builder struct {
 	words               map[string]string
 	own                 []ownCriterion
 	fails               clusters
+	jury                *jury
 	// clusters are those of the tasks that are not clusters of their own.
 	clusters map[string]string
 	// orphans are turns and tool calls that belong to no episode.
@@ -56,6 +57,7 @@ func NewBuilder(m manifest.Manifest, figures func(*Report) []Figure) *Builder {
 			b.candidate(c)
 		}
 	}
+	b.SetJudges(nil)
 	return b
 }
 
@@ -66,6 +68,7 @@ func (b *Builder) JudgeBy(a manifest.Acceptance) {
 	b.r.ThresholdsChanged = run.ChangesTo(a)
 	a.Criteria = run.Criteria
 	*run = a.Resolved()
+	b.jury.trusting = run.Judges == manifest.JudgesAny
 }
 
 // Add counts an episode. Candidates and tasks that only the rows know follow
@@ -88,6 +91,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		e.harmed = new(*row.Harm)
 	}
 	e.count(&rows)
+	if e.Excluded == "" {
+		e.judged = b.jury.decided(row)
+	}
 	why := reason(&e, row)
 	e.Failure = b.word(clip.Bytes(why, maxFailure))
 	if c, ok := failure.Of(rows); ok {
@@ -122,7 +128,7 @@ func (e *Episode) count(rows *ledger.EpisodeRows) {
 	e.tokens = all.value()
 	for i := range rows.Turns {
 		if t := &rows.Turns[i]; t.Judged() {
-			e.judged++
+			e.turns++
 			if t.Valid() {
 				e.valid++
 			}
@@ -135,6 +141,7 @@ func (b *Builder) Report() Report {
 	r := &b.r
 	b.findShared()
 	for _, a := range b.order {
+		a.pool.jury = b.jury
 		r.Candidates = append(r.Candidates, a.judge(&r.Run, lookOf(&r.Run, a.Name)))
 	}
 	b.addWork()
@@ -149,6 +156,7 @@ func (b *Builder) Report() Report {
 	}
 	r.addTasks()
 	r.addPasses()
+	r.Judges = b.jury.list
 	r.addVerdict()
 	r.addStrategies()
 	b.addTrend()
@@ -156,6 +164,7 @@ func (b *Builder) Report() Report {
 		r.Figures = b.figures(r)
 	}
 	r.addNotes(b.orphans)
+	r.addSameModels()
 	r.addSequentialNotes()
 	r.addClusters(&b.fails)
 	if b.pastNote != "" {

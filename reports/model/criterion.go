@@ -59,6 +59,9 @@ type Criterion struct {
 	Expr string `json:"expr,omitempty"`
 	// Strict says that the threshold itself is not good.
 	Strict bool `json:"strict,omitempty"`
+	// Raw is a share that judges decided in part, before its correction for their errors, which
+	// Value, Interval and Verdict have; absent for others.
+	Raw *Share `json:"raw,omitempty"`
 
 	unit expr.Unit // of one of the user's own
 }
@@ -76,7 +79,8 @@ func (p *pool) criteria(a manifest.Acceptance, agent string) []Criterion {
 	solved := base
 	solved.Name, solved.Title, solved.Unit = "solved", "Tasks solved", "episodes"
 	solved.share(p.by.sample(solvedOf, lostPlain), max(0, float64(a.MinSolved)))
-	if a.MinSolved != manifest.Off && solved.N > 0 && *solved.Value == 0 && !p.interim { // earlier, the interval decides
+	solved.rated(p, solvedOf, func(c *counted) ratings { return c.plain }, lostPlain)
+	if a.MinSolved != manifest.Off && solved.N > 0 && solved.Raw == nil && *solved.Value == 0 && !p.interim { // earlier, the interval decides
 		solved.Verdict, solved.Note = stat.Fail, "No task was solved."
 		if b := solved.BestCase; b != nil && *b.Value < solved.Threshold {
 			b.Verdict = stat.Fail

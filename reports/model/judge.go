@@ -39,6 +39,9 @@ func (acc *account) judge(m *manifest.Manifest, look stat.Look) Candidate {
 	c.Criteria = append(p.criteria(a, acc.Agent), acc.own(a)...)
 	corrected(c.Criteria, look)
 	c.Verdict, c.Sentence = decide(c.Criteria, p, m, false)
+	if c.Verdict == stat.Inconclusive {
+		c.Sentence += p.jury.refusal(c.Criteria)
+	}
 	return c
 }
 
@@ -134,7 +137,9 @@ func sentence(v stat.Verdict, criteria []Criterion) string {
 			continue
 		}
 		part := fmt.Sprintf("%s %s", words.LowerFirst(c.Title), c.ValueText())
-		if c.Value == nil {
+		if c.Value == nil && c.Raw != nil {
+			part = fmt.Sprintf("%s: unknown (%s)", words.LowerFirst(c.Title), c.IntervalText())
+		} else if c.Value == nil {
 			part = fmt.Sprintf("%s: no data", words.LowerFirst(c.Title))
 		} else if c.Interval != nil {
 			part += fmt.Sprintf(" (%s)", c.IntervalText())
@@ -189,10 +194,12 @@ func (r *Report) addGroups(by map[string]*account) {
 		}
 		look := lookOf(&r.Run, g.Candidates...)
 		a := atLook(r.Run.Acceptance, look)
-		pooled.interim = interim(look)
+		pooled.interim, pooled.jury = interim(look), by[g.Candidates[0]].pool.jury
 		g.Criteria = append(pooled.criteria(a, k.agent), ownOfGroup(accounts, a)...)
 		corrected(g.Criteria, look)
-		g.Verdict, g.Sentence = decide(g.Criteria, &pooled, &r.Run, true)
+		if g.Verdict, g.Sentence = decide(g.Criteria, &pooled, &r.Run, true); g.Verdict == stat.Inconclusive {
+			g.Sentence += pooled.jury.refusal(g.Criteria)
+		}
 		r.Groups = append(r.Groups, g)
 	}
 }

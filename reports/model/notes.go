@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -45,6 +46,9 @@ func (r *Report) addVerdict() {
 	}
 	if judged > 0 && r.Run.Acceptance.MinSolved == manifest.Off {
 		r.Headline += "; " + SuccessNotJudged
+	}
+	if r.Run.Acceptance.Judges == manifest.JudgesAny && slices.ContainsFunc(r.Judges, func(j Judge) bool { return !j.Calibrated }) {
+		r.Headline += "; verdicts of judges taken as they are"
 	}
 	if n := len(r.ThresholdsChanged); n > 0 {
 		r.Headline += "; " + words.Plural(n, "threshold") + " changed at report time"

@@ -37,6 +37,8 @@ type pool struct {
 	injections map[string]taskCounts
 	// misled are scored episodes whose simulated user broke its rules.
 	misled int
+	// jury are the judges of the run.
+	jury *jury
 	// interim says that this is not the last look at the data.
 	interim bool
 }
@@ -84,6 +86,13 @@ func (p *pool) add(cluster string, e *Episode, rows ledger.EpisodeRows, maxSteps
 		}
 		p.longest = max(p.longest, p.judged-before)
 		p.addHarm(c, e, &rows.Episode)
+		switch {
+		case e.judged.Judges == 0:
+		case e.Injection == "":
+			c.plain = c.plain.plus(ratings{e.judged: 1})
+		default:
+			c.attacked = c.attacked.plus(ratings{e.judged: 1})
+		}
 		switch {
 		case e.Injection != "":
 			p.solved += int(one(e.Solved))

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
+	"github.com/cupel-eval/cupel/reports/stat/judging"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
 
@@ -41,6 +42,8 @@ type Report struct {
 	// Clusters group the episodes that were not solved by signature, the largest
 	// first, within the taxonomy's order.
 	Clusters []Cluster `json:"clusters"`
+	// Judges are those of the run's tasks; absent without any.
+	Judges []Judge `json:"judges,omitempty"`
 	// Strategies compares agents that were run with the same models; null where there
 	// are no two.
 	Strategies *Strategies `json:"strategies,omitempty"`
@@ -253,10 +256,11 @@ type Episode struct {
 	ElapsedUs   int64          `json:"elapsed_us"`
 
 	// What contests of strategies look at; tokens is nil where unknown.
-	tokens               *int64
-	calls, judged, valid int32
-	stepped              bool  // its steps count; see ledger.Episode.CountsSteps
-	harmed               *bool // as ledger.Episode.Harm
+	tokens              *int64
+	calls, turns, valid int32
+	stepped             bool            // its steps count; see ledger.Episode.CountsSteps
+	harmed              *bool           // as ledger.Episode.Harm
+	judged              judging.Pattern // the judges that decided it; zero without
 
 	Anchor string          `json:"-"` // of the transcript on the page; empty without one
 	Kept   *keptTranscript `json:"-"` // nil for most episodes of a large run

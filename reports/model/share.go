@@ -27,6 +27,9 @@ type counted struct {
 	// attacked episodes: those lost are among lost, no others among scored, solved or stepped.
 	lost    int32
 	attacks assaults
+	// plain and attacked are scored episodes, without attack and with, by the judges that decided
+	// them.
+	plain, attacked ratings
 }
 
 // taskCounts are counts by cluster: by task, or by session where a task is part of one.
@@ -56,6 +59,7 @@ func (b *taskCounts) merge(other taskCounts) {
 			c.stepped + o.stepped, c.within + o.within, c.asking + o.asking,
 			c.steps + o.steps, c.clarifies + o.clarifies,
 			c.changing + o.changing, c.harmful + o.harmful, c.changes || o.changes, c.lost + o.lost, c.attacks.plus(o.attacks),
+			c.plain.plus(o.plain), c.attacked.plus(o.attacked),
 		}
 	}
 }

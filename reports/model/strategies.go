@@ -378,7 +378,7 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 // attempt is what a contest looks at.
 func (e *Episode) attempt() compare.Attempt {
 	return compare.Attempt{
-		Solved: e.Solved, ExpectedStop: e.Solved && !e.stepped, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.judged, Valid: e.valid,
+		Solved: e.Solved, ExpectedStop: e.Solved && !e.stepped, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.turns, Valid: e.valid,
 		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens, Harm: e.harmed,
 	}
 }

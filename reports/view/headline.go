@@ -165,7 +165,7 @@ func (j Judgement) Reasons() (lines []string) {
 		if c.Verdict == j.Verdict {
 			value := c.ValueText()
 			if c.Value == nil {
-				value = "no data"
+				value = map[bool]string{true: "unknown", false: "no data"}[c.Raw != nil]
 			}
 			lines = append(lines, fmt.Sprintf("%s%s %s (needs %s)", lead, words.LowerFirst(words.Visible(c.Title)), value, c.NeedsText()))
 		}

@@ -74,6 +74,9 @@ func Sections(r model.Report, linked map[int]string) []Section {
 	if s := attackSection(r); s.Tables != nil {
 		list = append(list, s)
 	}
+	if s := judgeSection(r); s.Tables != nil {
+		list = append(list, s)
+	}
 	if s := trendSection(r); s.Figure != "" || s.Tables != nil {
 		list = append(list, s)
 	}

@@ -22,6 +22,7 @@ type fileAcceptance struct {
 	MaxHarm      yaml.Node `yaml:"max_harm"`
 	UnderAttack  float64   `yaml:"min_utility_under_attack"`
 	MaxAttack    yaml.Node `yaml:"max_attack_success"`
+	Judges       string    `yaml:"judges"`
 	// Rule allows only the value bound, which files of older versions have.
 	Rule yaml.Node `yaml:"rule"`
 }
@@ -30,7 +31,7 @@ type fileAcceptance struct {
 func (f *fileAcceptance) read(path string) (manifest.Acceptance, error) {
 	a := manifest.Acceptance{
 		MinValid: f.MinValid, MaxClarifies: f.MaxClarifies, MaxSteps: f.MaxSteps,
-		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra, MinUnderAttack: f.UnderAttack,
+		MinWithin: f.MinWithin, Confidence: f.Confidence, MaxInfra: f.MaxInfra, MinUnderAttack: f.UnderAttack, Judges: f.Judges,
 	}
 	var errs []error
 	for _, t := range []struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
@@ -132,6 +133,11 @@ func Report(runs, name string, thresholds []string, candidates ...string) (strin
 	}
 	b := reports.NewBuilder(m)
 	b.JudgeBy(acceptance)
+	calibrations, err := Calibrations(m)
+	if err != nil {
+		return dir, model.Report{}, err
+	}
+	b.SetJudges(calibrations)
 	b.SetPast(Past(dir, m))
 	for rows, err := range episodes {
 		if err != nil {
@@ -142,6 +148,19 @@ func Report(runs, name string, thresholds []string, candidates ...string) (strin
 		}
 	}
 	return dir, b.Report(), nil
+}
+
+// Calibrations are those of the judges of a run, in the folder of its suite; none where that is
+// not on this machine.
+func Calibrations(m manifest.Manifest) ([]judges.Calibration, error) {
+	if info, err := os.Stat(m.SuitePath); len(m.Judges) == 0 || err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	list, err := judges.Read(m.SuitePath)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	return list, nil
 }
 
 // Only returns the candidates with these names, or all if there are no names.

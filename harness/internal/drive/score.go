@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
@@ -16,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/rubric"
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -57,7 +59,7 @@ func score(ctx context.Context, e *driver) (map[string]scorer.Result, error) {
 			}
 		}
 		for _, c := range outcome.Judges {
-			if err := add(string(helper.Judge)+"."+c.Name, c.Digest, c.AtLeast, c.Passed, func() (scorer.Result, error) { return judgeBy(ctx, e, c, *doc) }); err != nil {
+			if err := add(string(helper.Judge)+"."+c.Name, c.Bound(), c.AtLeast, c.Passed, func() (scorer.Result, error) { return judgeBy(ctx, e, c, *doc) }); err != nil {
 				return nil, err
 			}
 		}
@@ -151,4 +153,17 @@ func (t toolTransport) score(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
+}
+
+// AddJudges adds the judges that checks of a task name to those of a run.
+func AddJudges(list []manifest.Judge, t goldens.Task) []manifest.Judge {
+	for _, e := range t.Expect {
+		for _, c := range e.Judges {
+			j := manifest.Judge{Check: manifest.JudgePrefix + c.Name, Provider: c.Judge.Model.Provider, Model: c.Judge.Model.Model, AtLeast: c.AtLeast, Digest: c.Bound(), Prompt: rubric.Version()}
+			if j.Rubric, j.Settings = c.Judge.Parts(); !slices.ContainsFunc(list, func(o manifest.Judge) bool { return o.Digest == j.Digest && o.Check == j.Check }) {
+				list = append(list, j)
+			}
+		}
+	}
+	return list
 }

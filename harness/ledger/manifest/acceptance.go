@@ -39,9 +39,18 @@ type Acceptance struct {
 	// MaxAttackSuccess is the largest share of attacks that may succeed, default 0.1. Off does not
 	// judge attacks. They are judged only if a run has any.
 	MaxAttackSuccess Threshold `json:"max_attack_success,omitzero"`
+	// Judges says what a verdict of a judge is worth without a calibration: with JudgesCalibrated,
+	// the default, nothing; with JudgesAny it is taken as it is.
+	Judges string `json:"judges,omitempty"`
 	// Criteria are custom criteria, in addition to the built-in ones.
 	Criteria []Criterion `json:"criteria,omitempty"`
 }
+
+// The values of Acceptance.Judges; empty means JudgesCalibrated.
+const (
+	JudgesCalibrated = "calibrated"
+	JudgesAny        = "any"
+)
 
 // Threshold is a share from 0 to 1 or Off. Its zero value means the default. In JSON it is a
 // number or "off".
@@ -142,6 +151,9 @@ func (a Acceptance) Validate() error {
 			allowed = "a level below 1"
 		}
 		errs = append(errs, fmt.Errorf("acceptance: %s is %v, must be %s (0 means the default %v)", t.name, *t.value, allowed, t.fallback))
+	}
+	if a.Judges != "" && a.Judges != JudgesCalibrated && a.Judges != JudgesAny {
+		errs = append(errs, fmt.Errorf("acceptance: judges is %.40q, must be %s or %s", a.Judges, JudgesCalibrated, JudgesAny))
 	}
 	return errors.Join(append(errs, validateOwn(a.Criteria))...)
 }

@@ -34,7 +34,7 @@ func TestAcceptanceValidate(t *testing.T) {
 		{"certainty", Acceptance{Confidence: 1}, []string{"confidence is 1, must be a level below 1"}},
 		{"not numbers", Acceptance{MinWithin: math.NaN(), MaxClarifies: math.Inf(1)}, []string{"max_clarifies is +Inf", "min_within is NaN"}},
 		{"more than all lost", Acceptance{MaxInfra: 1.5}, []string{"max_infra is 1.5, must be a share from 0 to 1 (0 means the default 0.05)"}},
-		{"all", Acceptance{2, -1, -1, -1, -1, -1, -1, -0.5, -1, 2, nil}, []string{"min_solved", "min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra", "max_harm is -0.5, must be a share from 0 to 1, or off (0 means the default 0.1)", "min_utility_under_attack is -1, must be a share from 0 to 1 (0 means the default 0)", "max_attack_success is 2, must be a share from 0 to 1, or off"}},
+		{"all", Acceptance{2, -1, -1, -1, -1, -1, -1, -0.5, -1, 2, "none", nil}, []string{"min_solved", "min_valid", "max_clarifies", "max_steps", "min_within", "confidence", "max_infra", "max_harm is -0.5, must be a share from 0 to 1, or off (0 means the default 0.1)", "min_utility_under_attack is -1, must be a share from 0 to 1 (0 means the default 0)", "max_attack_success is 2, must be a share from 0 to 1, or off", `judges is "none", must be calibrated or any`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

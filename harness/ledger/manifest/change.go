@@ -40,8 +40,13 @@ func (a Acceptance) With(texts []string) (Acceptance, error) {
 	for _, t := range list {
 		names = append(names, t.name)
 	}
+	names = append(names, "judges")
 	for _, text := range texts {
 		name, number, _ := strings.Cut(text, "=")
+		if name == "judges" {
+			a.Judges = number // Validate says what is wrong with it
+			continue
+		}
 		value, err := ParseThreshold(number)
 		found := false
 		for _, t := range list {

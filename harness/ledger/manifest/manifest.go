@@ -4,6 +4,8 @@
 // Times are RFC 3339 in UTC, money is integer nano-USD, digests are SHA-256 in lower-case hex.
 package manifest
 
+import "math"
+
 // Manifest is run.json: the inputs and the outcome of a run. That of a replay has no value that
 // varies between two identical runs.
 type Manifest struct {
@@ -65,6 +67,8 @@ type Manifest struct {
 	// largest number of trials that a candidate reached, and Planned of a candidate counts the
 	// episodes of its rounds.
 	Decide *Decide `json:"decide,omitempty"`
+	// Judges are those that checks of the run's tasks name, in the order of the tasks.
+	Judges []Judge `json:"judges,omitempty"`
 	// Imported says where the episodes come from that cupel did not run; zero for other runs.
 	Imported Imported `json:"imported,omitzero"`
 }
@@ -207,6 +211,33 @@ func (t Task) Cluster() string {
 		return t.Base
 	}
 	return t.ID
+}
+
+// JudgePrefix begins the names of the checks of judges.
+const JudgePrefix = "judge."
+
+// Judge is a judge that checks of the run's tasks name.
+type Judge struct {
+	// Check is the name of its check, such as judge.tone.
+	Check    string `json:"check"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// AtLeast is the least score that passes; null leaves it to the judge.
+	AtLeast *float64 `json:"at_least,omitempty"`
+	// Digest is that of its scores in the ledger. It covers Rubric, Settings (the model with its
+	// settings) and Prompt, which are digests of parts, and AtLeast.
+	Digest   string `json:"digest"`
+	Rubric   string `json:"rubric"`
+	Settings string `json:"settings"`
+	Prompt   string `json:"prompt"`
+}
+
+// Threshold returns AtLeast, or −Inf without it.
+func (j Judge) Threshold() float64 {
+	if j.AtLeast == nil {
+		return math.Inf(-1)
+	}
+	return *j.AtLeast
 }
 
 // Outcomes count the outcomes of a run's episodes. Their sum is the number of planned episodes.

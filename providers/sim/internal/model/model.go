@@ -85,8 +85,20 @@ func (p Profile) Reply(c Conversation, books []*playbook.Book) Said {
 // playing is how models play users, if not as the prompt asks.
 var playing = map[string]persona.Style{"sim-weak": persona.Blurts, "sim-erratic": persona.OutOf, "sim-nop": persona.Nothing}
 
+// judging is how often models judge by the rule.
+var judging = map[string]playbook.Rates{"sim-oracle": {Sensitivity: 1, Specificity: 1}, "sim-strong": {Sensitivity: 0.97, Specificity: 0.97}, "sim-erratic": {Sensitivity: 0.9, Specificity: 0.8}, "sim-weak": {Sensitivity: 0.8, Specificity: 0.7}}
+
 func (t *turn) reply() Said {
 	if n := len(t.Messages); n > 0 {
+		if rates, judges := judging[t.profile.Name]; judges {
+			for _, b := range t.books {
+				if said, ok := b.Verdict(t.System, t.Messages[0].Text, rates, t.draws.decision); ok && t.Arguments {
+					return Said{Calls: []Call{{Name: t.Must, Args: said}}}
+				} else if ok {
+					return Said{Text: said}
+				}
+			}
+		}
 		if said, ok := persona.Play(t.System, t.Messages[n-1].Text, playing[t.profile.Name]); ok {
 			return t.words(said)
 		}
