@@ -194,8 +194,8 @@ var arrows = map[string][]string{
 	"providers/scripted":     {"providers", "providers/fault"},
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
-	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/orchestration", "reports/stat", "reports/stat/calibration", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
-	"reports/view":  {"harness/ledger/manifest", "reports/model", "reports/orchestration", "reports/stat", "reports/trend", "reports/words"},
+	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/judges", "reports/orchestration", "reports/stat", "reports/stat/calibration", "reports/stat/judging", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
+	"reports/view":  {"harness/ledger/manifest", "reports/judges", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/judging", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
 	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
@@ -211,6 +211,9 @@ var arrows = map[string][]string{
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake":     {"reports/stat"},
 	"reports/stat/agreement": {"reports/stat"},
+	// The errors of judges: what labels show, the file that keeps it, and rates corrected for them.
+	"reports/stat/judging": {"reports/stat"},
+	"reports/judges":       {"harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},

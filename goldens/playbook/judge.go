@@ -71,18 +71,22 @@ func (r *reader) readJudge(e yamlfile.Entry) {
 // the model's, unless the rule has others. ok is false if the prompt is not that of a judge of the
 // book. A text that is not a verdict says what is wrong with the rule.
 func (b *Book) Verdict(system, message string, rates Rates, u float64) (said string, ok bool) {
-	text, with, document, ok := rubric.Read(system, message)
-	if b == nil || !ok {
+	if b == nil {
 		return "", false
 	}
-	at := slices.IndexFunc(b.judges, func(j judge) bool { return plain(j.rubric) == plain(text) })
-	if at < 0 {
-		return "", false
+	for _, j := range b.judges {
+		if with, document, ok := rubric.Read(j.rubric, system, message); ok {
+			return j.verdict(document, with, rates, u), true
+		}
 	}
-	j := b.judges[at]
+	return "", false
+}
+
+// verdict is the reply of Book.Verdict.
+func (j judge) verdict(document, with []byte, rates Rates, u float64) string {
 	good, score, err := j.apply(document, with)
 	if err != nil {
-		return fmt.Sprintf("The rule of judge %s in %s failed: %v", j.name, File, err), true
+		return fmt.Sprintf("The rule of judge %s in %s failed: %v", j.name, File, err)
 	}
 	if j.sensitivity != nil {
 		rates.Sensitivity = *j.sensitivity
@@ -95,7 +99,7 @@ func (b *Book) Verdict(system, message string, rates Rates, u float64) (said str
 		pass, score = !good, 1-score
 	}
 	out, _ := json.Marshal(map[string]any{"reason": "Simulated: by the rule of " + File + " and the model's error rates.", "score": score, "pass": pass}) // such values encode
-	return string(out), true
+	return string(out)
 }
 
 // apply applies the rule to what the judge sees.

@@ -2,25 +2,24 @@ package rubric
 
 import "strings"
 
-// Read returns the parts of a message that Prompt wrote: the rubric, what the task adds to it (nil
-// without), and the document. ok is false for other messages. What an agent wrote is in the
+// Read returns the parts of a message that Prompt wrote for this rubric: what the task adds to it
+// (nil without), and the document. ok is false for other messages. What an agent wrote is in the
 // document alone.
-func Read(systemText, message string) (rubric string, with, document []byte, ok bool) {
+func Read(rubric, systemText, message string) (with, document []byte, ok bool) {
 	message = strings.TrimSpace(message)
 	end := strings.LastIndex(message, "\nEND ")
-	rest, found := strings.CutPrefix(message, "Rubric:\n")
+	rest, found := strings.CutPrefix(message, "Rubric:\n"+rubric+"\n")
 	if strings.TrimSpace(systemText) != system || end < 0 || !found {
-		return "", nil, nil, false
+		return nil, nil, false
 	}
 	code := message[end+len("\nEND "):]
-	head, rest, found := strings.Cut(rest, "\nBEGIN "+code+"\n")
+	head, rest, found := strings.Cut("\n"+rest, "\nBEGIN "+code+"\n")
 	if !found {
-		return "", nil, nil, false
+		return nil, nil, false
 	}
-	text, _, _ := strings.Cut(rest, "\nEND "+code)
-	head = strings.TrimSuffix(head, "\n")
-	if at := strings.LastIndex(head, "\n"+added); at >= 0 {
-		head, with = strings.TrimSuffix(head[:at], "\n"), []byte(strings.TrimSpace(head[at+1+len(added):]))
+	text, _, found := strings.Cut(rest, "\nEND "+code)
+	if more, adds := strings.CutPrefix(strings.TrimLeft(head, "\n"), added); adds {
+		with = []byte(strings.TrimSpace(more))
 	}
-	return head, with, []byte(text), true
+	return with, []byte(text), found
 }
