@@ -213,7 +213,7 @@ var arrows = map[string][]string{
 	"reports/stat/agreement": {"reports/stat"},
 	// The errors of judges: what labels show, the file that keeps it, and rates corrected for them.
 	"reports/stat/judging": {"reports/stat"},
-	"reports/judges":       {"harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging"},
+	"reports/judges":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging", "reports/words"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},

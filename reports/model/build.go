@@ -8,6 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/trend"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -31,7 +32,7 @@ type Builder struct {
 	words               map[string]string
 	own                 []ownCriterion
 	fails               clusters
-	jury                *jury
+	jury                *judges.Jury
 	// clusters are those of the tasks that are not clusters of their own.
 	clusters map[string]string
 	// orphans are turns and tool calls that belong to no episode.
@@ -68,7 +69,6 @@ func (b *Builder) JudgeBy(a manifest.Acceptance) {
 	b.r.ThresholdsChanged = run.ChangesTo(a)
 	a.Criteria = run.Criteria
 	*run = a.Resolved()
-	b.jury.trusting = run.Judges == manifest.JudgesAny
 }
 
 // Add counts an episode. Candidates and tasks that only the rows know follow
@@ -92,7 +92,7 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	}
 	e.count(&rows)
 	if e.Excluded == "" {
-		e.judged = b.jury.decided(row)
+		e.judged = b.jury.Decided(row)
 	}
 	why := reason(&e, row)
 	e.Failure = b.word(clip.Bytes(why, maxFailure))
@@ -141,7 +141,7 @@ func (b *Builder) Report() Report {
 	r := &b.r
 	b.findShared()
 	for _, a := range b.order {
-		a.pool.jury = b.jury
+		a.pool.jury, a.pool.trusting = b.jury, r.Run.Acceptance.Judges == manifest.JudgesAny
 		r.Candidates = append(r.Candidates, a.judge(&r.Run, lookOf(&r.Run, a.Name)))
 	}
 	b.addWork()
@@ -156,7 +156,7 @@ func (b *Builder) Report() Report {
 	}
 	r.addTasks()
 	r.addPasses()
-	r.Judges = b.jury.list
+	r.Judges = b.jury.List()
 	r.addVerdict()
 	r.addStrategies()
 	b.addTrend()

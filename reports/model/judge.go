@@ -40,7 +40,7 @@ func (acc *account) judge(m *manifest.Manifest, look stat.Look) Candidate {
 	corrected(c.Criteria, look)
 	c.Verdict, c.Sentence = decide(c.Criteria, p, m, false)
 	if c.Verdict == stat.Inconclusive {
-		c.Sentence += p.jury.refusal(c.Criteria)
+		c.Sentence += p.refused(c.Criteria)
 	}
 	return c
 }
@@ -194,11 +194,12 @@ func (r *Report) addGroups(by map[string]*account) {
 		}
 		look := lookOf(&r.Run, g.Candidates...)
 		a := atLook(r.Run.Acceptance, look)
-		pooled.interim, pooled.jury = interim(look), by[g.Candidates[0]].pool.jury
+		first := &by[g.Candidates[0]].pool
+		pooled.interim, pooled.jury, pooled.trusting = interim(look), first.jury, first.trusting
 		g.Criteria = append(pooled.criteria(a, k.agent), ownOfGroup(accounts, a)...)
 		corrected(g.Criteria, look)
 		if g.Verdict, g.Sentence = decide(g.Criteria, &pooled, &r.Run, true); g.Verdict == stat.Inconclusive {
-			g.Sentence += pooled.jury.refusal(g.Criteria)
+			g.Sentence += pooled.refused(g.Criteria)
 		}
 		r.Groups = append(r.Groups, g)
 	}

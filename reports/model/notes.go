@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -47,7 +48,7 @@ func (r *Report) addVerdict() {
 	if judged > 0 && r.Run.Acceptance.MinSolved == manifest.Off {
 		r.Headline += "; " + SuccessNotJudged
 	}
-	if r.Run.Acceptance.Judges == manifest.JudgesAny && slices.ContainsFunc(r.Judges, func(j Judge) bool { return !j.Calibrated }) {
+	if r.Run.Acceptance.Judges == manifest.JudgesAny && slices.ContainsFunc(r.Judges, func(j judges.Judge) bool { return !j.Calibrated }) {
 		r.Headline += "; verdicts of judges taken as they are"
 	}
 	if n := len(r.ThresholdsChanged); n > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -37,8 +38,10 @@ type pool struct {
 	injections map[string]taskCounts
 	// misled are scored episodes whose simulated user broke its rules.
 	misled int
-	// jury are the judges of the run.
-	jury *jury
+	// jury are the judges of the run; with trusting, verdicts of those without a calibration are
+	// taken as they are.
+	jury     *judges.Jury
+	trusting bool
 	// interim says that this is not the last look at the data.
 	interim bool
 }

@@ -6,6 +6,7 @@ package model
 import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/orchestration"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
@@ -43,7 +44,7 @@ type Report struct {
 	// first, within the taxonomy's order.
 	Clusters []Cluster `json:"clusters"`
 	// Judges are those of the run's tasks; absent without any.
-	Judges []Judge `json:"judges,omitempty"`
+	Judges []judges.Judge `json:"judges,omitempty"`
 	// Strategies compares agents that were run with the same models; null where there
 	// are no two.
 	Strategies *Strategies `json:"strategies,omitempty"`

@@ -34,14 +34,14 @@ func judgeSection(r model.Report) Section {
 		said := words.Brief(j.Why, 160)
 		if j.Agreement != nil {
 			agreement = *j.Agreement
-			said = fmt.Sprintf("%s, sensitivity %s, specificity %s", words.Plural(j.Labels, "label"), model.RateText(agreement.Sensitivity), model.RateText(agreement.Specificity))
+			said = fmt.Sprintf("%s, sensitivity %s, specificity %s", words.Plural(j.Labels, "label"), judges.Text(agreement.Sensitivity), judges.Text(agreement.Specificity))
 		}
 		if j.SameModel != nil {
 			said += "; same model as " + words.Brief(strings.Join(j.SameModel, ", "), 80)
 		}
 		t.Rows = append(t.Rows, []Cell{
 			{Text: name}, {Text: words.Brief(words.Join(" · ", j.Provider, j.Model), 80)}, {Text: cmp.Or(words.Brief(j.Why, 160), "holds")}, {Text: words.Thousands(int64(j.Labels))},
-			{Text: model.RateText(agreement.Agreement)}, {Text: kappa(agreement.Kappa)}, {Text: model.RateText(agreement.Sensitivity)}, {Text: model.RateText(agreement.Specificity)},
+			{Text: judges.Text(agreement.Agreement)}, {Text: kappa(agreement.Kappa)}, {Text: judges.Text(agreement.Sensitivity)}, {Text: judges.Text(agreement.Specificity)},
 		})
 		s.Lines = append(s.Lines, name+": "+said)
 	}
