@@ -15,7 +15,7 @@ import (
 func TestReadNamesEveryProblem(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", ``, `suite/playbook.yaml:1: the file is empty`},
-		{"another key", "plays: {}\n", "suite/playbook.yaml:1: plays: unknown field; allowed: playbook, equivalent\nsuite/playbook.yaml:1: playbook: is missing"},
+		{"another key", "plays: {}\n", "suite/playbook.yaml:1: plays: unknown field; allowed: playbook, equivalent, judges\nsuite/playbook.yaml:1: playbook: is missing"},
 		{"unknown task", "playbook:\n  T3: [{answer: x}]\n", `suite/playbook.yaml:2: playbook.T3: the suite has no task "T3" that takes a solution (did you mean T1?)`},
 		{"twice", "playbook:\n  T1: [{answer: x}]\n  T1, T2: [{answer: x}]\n", `suite/playbook.yaml:3: playbook.T1, T2: task T1 has a solution already, on line 2`},
 		{"no steps", "playbook:\n  T1: []\n", `suite/playbook.yaml:2: playbook.T1: needs at least one step`},
