@@ -59,7 +59,7 @@ var addedPackages = []string{
 	"goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/persona", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/admission/shared", "harness/external", "harness/external/launch", "harness/fleet", "harness/fleet/natsfleet", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
-	"harness/proxy", "harness/store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
+	"harness/proxy", "harness/store", "harness/store/natsstore", "harness/store/s3store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
 	"reports/stat/agreement", "reports/stat/judging", "reports/judges",
 }

@@ -158,6 +158,8 @@ var arrows = map[string][]string{
 	// Objects in folders and, beneath it, in S3 and JetStream: it knows no run.
 	"harness/store":           {"internal/atomicfile", "internal/regular"},
 	"harness/store/storetest": {"harness/store"},
+	"harness/store/s3store":   {"harness/store"},
+	"harness/store/natsstore": {"harness/admission/shared", "harness/store"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/regular", "providers", "providers/fault"},
 	// Caps and rates of several processes; it knows no run.
@@ -359,6 +361,17 @@ func opens(n ast.Node) bool {
 		return !fresh
 	}
 	return false
+}
+
+// The program cupel, and programs that import harness, link nothing of what only fleets
+// need.
+func TestProgramLinksNoFleet(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/cupel", "./harness").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), module+"harness/ledger\n")
+	for _, only := range []string{"github.com/minio/", "github.com/nats-io/", module + "harness/store/s3store", module + "harness/store/natsstore"} {
+		require.NotContains(t, string(out), only)
+	}
 }
 
 // Every module the product or its tests require directly has a line that says

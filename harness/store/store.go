@@ -3,6 +3,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,4 +113,45 @@ func checkText(name string) error {
 		}
 	}
 	return nil
+}
+
+// EqualBytes reports whether two readers have the same bytes.
+func EqualBytes(a, b io.Reader) (bool, error) {
+	x, y := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, errA := io.ReadFull(a, x)
+		m, errB := io.ReadFull(b, y)
+		for _, err := range []error{errA, errB} {
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return false, err
+			}
+		}
+		if !bytes.Equal(x[:n], y[:m]) {
+			return false, nil
+		}
+		if n < len(x) {
+			return true, nil
+		}
+	}
+}
+
+// Probe returns an error if a store ignores the conditions of puts, as some servers do.
+// With such a store, two writers would replace each other's objects.
+func Probe(ctx context.Context, s Store) error {
+	const name = "cupel-probe"
+	put := func(text string, was Revision) (Revision, error) {
+		return s.Put(ctx, name, strings.NewReader(text), was)
+	}
+	rev, err := put("a", Any)
+	if err != nil {
+		return err
+	}
+	for _, was := range []Revision{None, rev + "0"} {
+		if _, err := put("b", was); err == nil {
+			return errors.New("the store ignores the conditions of puts; use a server that has them")
+		} else if !errors.Is(err, ErrChanged) {
+			return err
+		}
+	}
+	return s.Delete(ctx, name)
 }

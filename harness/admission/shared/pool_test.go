@@ -214,7 +214,11 @@ func TestTheStoreLosesTheRecord(t *testing.T) {
 			delete(kv.values, "night")
 			_, _ = Create(context.Background(), kv, "night", Config{Identity: "other"})
 		},
-		"a copy of the log": func(_ *memory, m *Member) { m.owner = "other" },
+		"a copy of the log": func(kv *memory, m *Member) {
+			r, revision, _ := read(context.Background(), kv, "night")
+			r.Leases[m.id].Owner = "other"
+			_, _ = kv.Update(context.Background(), "night", r.encode(), revision)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
