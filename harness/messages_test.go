@@ -47,4 +47,8 @@ tasks:
 	for _, c := range res.Manifest.Candidates {
 		require.Equal(t, map[string]int{"a": 1, "b": 0}[c.Name], c.Incapable, c.Name)
 	}
+
+	o.Select.Candidates, o.Select.Tasks = []string{"a"}, []string{"B"}
+	_, err = harness.Run(context.Background(), o)
+	require.ErrorContains(t, err, "agent contract of candidate a cannot do task B, which has messages")
 }

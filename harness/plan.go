@@ -165,10 +165,22 @@ func makePlan(o Options) (*plan, error) {
 		return nil, &ConfigError{err}
 	}
 	if len(p.cells) == 0 && o.Select.Episode == nil {
-		return nil, &ConfigError{errors.New("the selection leaves no episode: scripted tasks run only with --candidate scripted, other tasks only with other candidates")}
+		return nil, &ConfigError{errors.New("the selection leaves no episode: " + whyNone(p))}
 	}
 	p.sort()
 	return p, nil
+}
+
+// whyNone says why no candidate runs any of the tasks.
+func whyNone(p *plan) string {
+	for _, t := range p.tasks {
+		for _, c := range p.candidates {
+			if !t.Scripted && c.Provider != episode.ScriptedCandidate && incapableOf(c.Candidate, t.Task) {
+				return fmt.Sprintf("agent %s of candidate %s cannot do task %s, which has messages, functions or a simulated user; select another candidate", cmp.Or(c.Agent, strategy.Contract), c.Name, t.ID)
+			}
+		}
+	}
+	return "scripted tasks run only with --candidate scripted, other tasks only with other candidates"
 }
 
 // takes reports whether a candidate runs a task: scripted tasks have their own.

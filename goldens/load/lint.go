@@ -67,6 +67,11 @@ func hasTool(kind world.Kind, name string) bool {
 // no episode can reach would fail every candidate and say nothing.
 func (l *loader) crossCheck(s *goldens.Suite) {
 	if len(l.found.List) > 0 {
+		for i, t := range s.Tasks {
+			for k := range min(len(t.Expect), len(l.where[i].expect)) {
+				checkPaths(l.where[i].expect[k], t, t.Expect[k], nil)
+			}
+		}
 		return // half-read tasks would be accused of what they do not say
 	}
 	all, err := tool.NewSet(s.Tools)
@@ -107,7 +112,7 @@ func checkNames(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
 			at.FieldAt("calls").Item(i).Failf("the task offers no tool %q%s; it offers: %s", c.Tool, yamlfile.Suggest(c.Tool, t.Tools), yamlfile.Listed(t.Tools))
 		}
 	}
-	checkDemands(at, t, e)
+	checkPaths(at, t, e, map[string]string{"workflow": e.Workflow, "effects": e.Effects})
 	if e.TableLabel != "" && len(t.Table(e.TableLabel)) == 0 {
 		at.FieldAt("table_label").Failf("the state of the task's world has no date with a number of %q", e.TableLabel)
 	}
@@ -116,8 +121,9 @@ func checkNames(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
 	}
 }
 
-// checkDemands reports what the kind of the task's world finds wrong with an outcome.
-func checkDemands(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
+// checkPaths reports what the kind of the task's world finds wrong with the paths of an outcome, and
+// with its demands.
+func checkPaths(at yamlfile.Object, t goldens.Task, e goldens.Expect, demands map[string]string) {
 	paths := map[string]string{}
 	for i, c := range e.State {
 		paths[fmt.Sprintf("state.%d.path", i)] = c.Path
@@ -125,7 +131,7 @@ func checkDemands(at yamlfile.Object, t goldens.Task, e goldens.Expect) {
 	for i, text := range e.Unchanged {
 		paths[fmt.Sprintf("unchanged.%d", i)] = text
 	}
-	judge.Check(t.World, map[string]string{"workflow": e.Workflow, "effects": e.Effects}, paths, func(place []string, detail string) {
+	judge.Check(t.World, demands, paths, func(place []string, detail string) {
 		at.Inside(place).Failf("%s", detail)
 	})
 }

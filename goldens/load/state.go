@@ -27,9 +27,9 @@ func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
 	kindAt, named := o.Get("kind")
 	stateAt, given := o.Get("state")
 	if given {
-		before := len(l.found.List)
+		before := l.found.Fatal()
 		patch := l.readState(stateAt)
-		if w.valid = w.valid && len(l.found.List) == before; !w.valid {
+		if w.valid = w.valid && l.found.Fatal() == before; !w.valid {
 			return
 		}
 		if w.state != nil {
@@ -67,10 +67,12 @@ func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
 		}
 	}
 	if binder, ok := w.Maker.(world.Binder); ok {
-		var err error
-		if w.Maker, err = binder.Bind(w.State); err != nil {
+		bound, err := binder.Bind(w.State)
+		if err != nil {
 			l.badState(w, kindAt, err)
+			return // with the kind as it is, so that paths of states are checked nevertheless
 		}
+		w.Maker = bound
 	}
 }
 

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cupel-eval/cupel/agent/guard"
@@ -126,6 +127,9 @@ func readScript(o yamlfile.Object, t *goldens.Task) {
 		if t.Fails = p.Words(); len(t.Fails) == 0 {
 			p.Failf("must name at least one check")
 		}
+	}
+	if agent := cmp.Or(t.Agent, strategy.Contract); t.Scripted && len(t.Messages) > 0 && slices.Contains(strategy.Of(agent).Cannot, strategy.CanThread) {
+		o.FieldAt("messages").Failf("agent %s takes no further messages of the user; write agent: %s, or remove them", agent, strategy.Orchestrator)
 	}
 	if t.Scripted {
 		if len(t.Script) == 0 {

@@ -23,13 +23,13 @@ func (p Place) JSON() json.RawMessage { return p.JSONWithin(maxJSONBytes) }
 
 // JSONWithin is JSON of at most so many bytes.
 func (p Place) JSONWithin(most int) json.RawMessage {
-	before := len(p.Src.Found.List)
+	before := p.Src.Found.Fatal()
 	var out bytes.Buffer
 	p.appendJSON(&out, most)
 	if out.Len() > most {
 		p.Failf("must be at most %d KiB of JSON", most>>10)
 	}
-	if len(p.Src.Found.List) > before {
+	if p.Src.Found.Fatal() > before {
 		return json.RawMessage("null")
 	}
 	return out.Bytes()

@@ -260,6 +260,7 @@ func (p Place) Entries() []Entry {
 		keyAt.Path += key
 		if first, dup := seen[key]; dup {
 			keyAt.Failf("the key is here already, on line %d", first)
+			p.Src.Found.twice++
 			continue
 		}
 		seen[key] = keyNode.Line

@@ -38,7 +38,14 @@ func (p *Problem) Error() string {
 }
 
 // Findings collects the problems of a suite while it is being read.
-type Findings struct{ List []*Problem }
+type Findings struct {
+	List  []*Problem
+	twice int
+}
+
+// Fatal counts the problems that leave a value without a meaning: all but keys that are there
+// twice, of which the first holds.
+func (f *Findings) Fatal() int { return len(f.List) - f.twice }
 
 // Sorted returns the problems in reading order, each once: a value that is read twice
 // is wrong twice.
