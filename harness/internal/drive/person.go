@@ -262,10 +262,11 @@ func (s consent) seek(ctx context.Context) completion {
 				trace.Reply = "approved"
 			}
 			e.emit(trace)
-			switch skipped := a.Say == person.Skip; {
-			case skipped && !s.own:
+			switch {
+			case a.Say == person.Skip && s.own: // the world leaves this part out
+			case a.Say == person.Skip:
 				return s.run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeSkipped, Message: "the user skipped this; it was not done, and the work goes on without it"})
-			case !skipped && !a.Approves():
+			case !a.Approves():
 				return s.run(ctx, &tool.Result{Outcome: tool.Rejected, Code: codeDenied, Message: "the user declined this call; it was not run"})
 			}
 			if kind == person.HostAccess && a.Say == person.Select {
