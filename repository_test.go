@@ -93,7 +93,6 @@ var arrows = map[string][]string{
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
 	// internal/child runs commands, and leaves none of their descendants behind.
-	"internal/child": {"internal/regular"},
 	// internal/loopback is what every listener is started with.
 	"internal/loopback": {},
 	// internal/lines runs commands that are spoken to in lines.

@@ -5,8 +5,12 @@ package child
 import (
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 )
+
+// running are the numbers of commands with a group of their own that have not been waited for.
+var running sync.Map
 
 // group is the process group of a command.
 type group struct {
@@ -25,6 +29,9 @@ func (g *group) start(cmd *exec.Cmd, terminal bool) error {
 		return err
 	}
 	g.pid = cmd.Process.Pid
+	if !terminal {
+		running.Store(g.pid, true)
+	}
 	return nil
 }
 
@@ -45,6 +52,7 @@ func (g *group) signal(sig os.Signal) {
 func (g *group) end() {
 	close(g.over)
 	if !g.terminal {
+		running.Delete(g.pid)
 		g.kill()
 	}
 }

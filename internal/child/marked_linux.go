@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // rounds bounds how often processes are looked for that a killed one may have started.
@@ -14,7 +16,7 @@ const rounds = 20
 
 // few is how many numbers are looked at one by one, because that is quicker than a list of all
 // processes.
-const few = 128
+const few = 1000
 
 // killMarked kills the processes whose environment has the mark, and says which they were.
 // Those that a command started have higher numbers than it, so only these are looked at:
@@ -30,7 +32,7 @@ func killMarked(command int, mark string) (killed []string) {
 		entries, _ := os.ReadDir("/proc") // without it nothing is found
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
-			if err != nil || pid <= command || slices.Contains(seen, pid) || !s.marked(pid) {
+			if err != nil || pid <= command || slices.Contains(seen, pid) || unmarked(pid) || !s.marked(pid) {
 				continue
 			}
 			comm := bytes.Clone(s.read("/proc/" + e.Name() + "/comm"))
@@ -65,7 +67,7 @@ func (s *scan) read(path string) []byte {
 		s.text = slices.Grow(s.text, 16<<10)
 		n, err := syscall.Read(f, s.text[len(s.text):cap(s.text)])
 		switch {
-		case err == syscall.EINTR: //nolint:errorlint // system calls return it as it is
+		case err == syscall.EINTR:
 		case err != nil || n == 0:
 			return s.text
 		default:
@@ -85,11 +87,23 @@ func (s *scan) latest() int {
 // any reports whether a process or thread with a number from first to last has the entry.
 func (s *scan) any(first, last int) bool {
 	for number := first; number <= last; number++ {
-		if s.marked(number) {
+		if !unmarked(number) && s.marked(number) {
 			return true
 		}
 	}
 	return false
+}
+
+// unmarked reports whether a number is surely not that of a process with a mark of a command
+// that has ended: nothing has it, or a command that still runs, or a thread of one. To ask
+// costs a fraction of reading an environment.
+func unmarked(number int) bool {
+	leader, err := syscall.Getpgid(number)
+	if err != nil {
+		return true
+	}
+	_, runs := running.Load(leader)
+	return runs && unix.Tgkill(leader, number, 0) == nil // a thread of that process
 }
 
 // marked reports whether the environment of a process has the entry.

@@ -1,7 +1,10 @@
 package child
 
 import (
+	"bufio"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,4 +26,23 @@ func TestScanReadsWholeEnvironments(t *testing.T) {
 		require.False(t, has.marked(cmd.Process.Pid), "it has ended")
 	}
 	require.NotZero(t, new(scan).latest())
+}
+
+// TestUnmarked: commands that run, their threads, and numbers that nothing has need no look at
+// their environment; what a command has started does, also in its group.
+func TestUnmarked(t *testing.T) {
+	p, err := Start(Command{Args: []string{"sh", "-c", "sleep 60 & echo $!; wait"}, Env: environ()})
+	require.NoError(t, err)
+	line, err := bufio.NewReader(p.Stdout).ReadString('\n')
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err)
+	require.True(t, unmarked(p.cmd.Process.Pid))
+	require.False(t, unmarked(pid))
+	require.False(t, unmarked(os.Getpid()), "this process is not a command of its own")
+	p.Kill()
+	p.Wait()
+	require.True(t, unmarked(p.cmd.Process.Pid), "nothing has the number")
+	_, runs := running.Load(p.cmd.Process.Pid)
+	require.False(t, runs)
 }
