@@ -195,8 +195,8 @@ var arrows = map[string][]string{
 	"providers/scripted":     {"providers", "providers/fault"},
 	// It joins the model with its renderers.
 	"reports":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "reports/html", "reports/model", "reports/plot", "reports/text"},
-	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/judges", "reports/orchestration", "reports/stat", "reports/stat/calibration", "reports/stat/judging", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
-	"reports/view":  {"harness/ledger/manifest", "reports/judges", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/judging", "reports/trend", "reports/words"},
+	"reports/model": {"agent/strategy", "harness/ledger", "harness/ledger/column", "harness/ledger/manifest", "internal/clip", "reports/compare", "reports/expr", "reports/failure", "reports/judges", "reports/labelling", "reports/orchestration", "reports/scoring", "reports/stat", "reports/stat/calibration", "reports/stat/judging", "reports/stat/multiple", "reports/transcript", "reports/trend", "reports/words"},
+	"reports/view":  {"harness/ledger/manifest", "reports/judges", "reports/labelling", "reports/model", "reports/orchestration", "reports/scoring", "reports/stat", "reports/stat/judging", "reports/trend", "reports/words"},
 	// Renderers know no other renderer: pages get their plots as a function.
 	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
@@ -215,6 +215,11 @@ var arrows = map[string][]string{
 	// The errors of judges: what labels show, the file that keeps it, and rates corrected for them.
 	"reports/stat/judging": {"reports/stat"},
 	"reports/judges":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging", "reports/words"},
+	// What people say of episodes, and how far it agrees with the automatic verdicts.
+	"goldens/labels":    {"goldens/internal/dataset", "internal/clip"},
+	"harness/labelling": {"goldens/labels", "harness/episode", "harness/imports", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/work"},
+	"reports/labelling": {"harness/ledger", "reports/stat/agreement"},
+	"reports/scoring":   {"harness/ledger", "reports/stat"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},

@@ -195,7 +195,7 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 	}
 	commandline.Prepare(root, []commandline.Group{
 		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newImport(p)}},
-		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p)}},
+		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p), newLabel(p)}},
 		{Title: "Several machines", Commands: fleets.Commands(p.app.Fleet, p.fleet)},
 		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p), newTape(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},

@@ -10,6 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
+	"github.com/cupel-eval/cupel/cmd/internal/label"
 	"github.com/cupel-eval/cupel/cmd/internal/listing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
@@ -17,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/rerun"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/reports/model"
 )
 
 func newVerify(p *process) *cobra.Command {
@@ -73,6 +75,32 @@ func (p *process) importHost() imports.Host {
 			return err
 		},
 	}
+}
+
+func newLabel(p *process) *cobra.Command {
+	return label.Command(func() label.Host {
+		return label.Host{
+			Find: func(c *cobra.Command, name string) (dir, runs string, err error) {
+				cfg, err := p.load(c)
+				if err != nil {
+					return "", "", err
+				}
+				dir, err = rundir.Find(cfg.Runs, name)
+				return dir, cfg.Runs, err
+			},
+			Stdout: p.stdout, Redact: p.secrets.Redact,
+			Options: func(ctx context.Context, m manifest.Manifest) (harness.Options, func(), error) {
+				o, cleanup, err := p.replayOf(ctx, p.cfg, m, "")
+				if err == nil {
+					p.learn(o.Candidates, o.Suite)
+				}
+				return o, cleanup, err
+			},
+			Report: func(dir string) (model.Report, error) {
+				return writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir, ""))
+			},
+		}
+	})
 }
 
 func newRescore(p *process) *cobra.Command {

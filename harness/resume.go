@@ -88,6 +88,8 @@ func resumable(m manifest.Manifest) error {
 		return &ConfigError{errors.New("merged from shards; resume the incomplete shards, run the missing ones, and merge again")}
 	case m.RescoredFrom != "":
 		return &ConfigError{fmt.Errorf("rescored from run %s; resume that run, then rescore", m.RescoredFrom)}
+	case m.LabelledFrom != "":
+		return &ConfigError{fmt.Errorf("run %s with labels; resume that run, then import the labels", m.LabelledFrom)}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (f *forecaster) readPast() {
 	manifests := f.pastManifests()
 	parts := map[string]bool{f.Resume: true} // with episodes that another run has, too
 	for _, m := range manifests {
-		parts[m.RescoredFrom] = true
+		parts[m.RescoredFrom], parts[m.LabelledFrom] = true, true
 		for _, id := range m.MergedFrom {
 			parts[id] = true
 		}

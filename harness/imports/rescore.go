@@ -79,13 +79,13 @@ func Rescore(dir, runs string, suite *goldens.Suite) (to string, m manifest.Mani
 	}
 	m, err = w.Close(func(totals manifest.Totals) (manifest.Manifest, error) {
 		m.SetTotals(totals)
-		return m, copyTexts(to, dir)
+		return m, CopyTexts(to, dir)
 	})
 	return to, m, out, err
 }
 
-// copyTexts copies TextsFile.
-func copyTexts(to, from string) error {
+// CopyTexts copies TextsFile from the folder of a run to that of another with the same episodes.
+func CopyTexts(to, from string) error {
 	f, err := sealed.Open(filepath.Join(from, TextsFile))
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/judges"
+	"github.com/cupel-eval/cupel/reports/labelling"
 	"github.com/cupel-eval/cupel/reports/trend"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -35,6 +36,7 @@ type Builder struct {
 	jury                *judges.Jury
 	// clusters are those of the tasks that are not clusters of their own.
 	clusters map[string]string
+	labels   labelling.Tally
 	// orphans are turns and tool calls that belong to no episode.
 	orphans int
 	// past are the figures of earlier runs; pastNote says what is not among them.
@@ -104,8 +106,9 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 		a = b.candidate(manifestCandidate(row.Key))
 	}
 	cluster := b.word(clusterOf(b.clusters, e.Task))
+	b.labels.Add(cluster, row)
 	a.pool.add(cluster, &e, rows, b.r.Run.Acceptance.MaxSteps)
-	a.meter.add(&e, rows)
+	a.meter.add(cluster, &e, rows)
 	switch {
 	case e.Excluded == "":
 		a.addOwn(cluster, &rows)
@@ -145,6 +148,7 @@ func (b *Builder) Report() Report {
 		r.Candidates = append(r.Candidates, a.judge(&r.Run, lookOf(&r.Run, a.Name)))
 	}
 	b.addWork()
+	r.Labels = b.labels.Rows(r.Run.Acceptance.Confidence)
 	r.addAnchors()
 	r.addOutcomes()
 	r.addGroups(b.by)

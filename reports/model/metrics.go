@@ -8,6 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/orchestration"
+	"github.com/cupel-eval/cupel/reports/scoring"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -21,8 +22,9 @@ type meter struct {
 	cost, in, out, read, write, reasoning sum
 	unpriced, limited                     int
 	// Of all episodes: also those without a result were paid for.
-	extras   extras
-	statuses counts
+	extras        extras
+	statuses      counts
+	judges, users helperSums
 	// Of scored ones: their cost, durations of their judged turns in µs, the rest.
 	scoredCost         sum
 	latencies, ttfts   []float64
@@ -30,10 +32,11 @@ type meter struct {
 	forecasts          []calibration.Forecast
 	worker             worker
 	orchestration      orchestration.Tally // of all episodes
+	scores             scoring.Tally
 }
 
 // add counts an episode.
-func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
+func (m *meter) add(cluster string, e *Episode, rows ledger.EpisodeRows) {
 	row := &rows.Episode
 	if row.CostNanoUSD == nil {
 		m.unpriced++
@@ -46,6 +49,8 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 	m.reasoning.add(row.Reasoning)
 	m.statuses.add(words.Join(": ", e.Status, e.StopReason))
 	m.orchestration.Add(&rows)
+	m.judges.Add(row.JudgeCalls, row.JudgeTokensIn, row.JudgeTokensOut, row.JudgeCostNanoUSD)
+	m.users.Add(row.UserCalls, row.UserTokensIn, row.UserTokensOut, row.UserCostNanoUSD)
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
 		m.extras.add(t)
@@ -60,6 +65,9 @@ func (m *meter) add(e *Episode, rows ledger.EpisodeRows) {
 		return
 	}
 	m.scoredCost.add(row.CostNanoUSD)
+	if e.Injection == "" {
+		m.scores.Add(cluster, row)
+	}
 	m.worker.add(&rows)
 	if c := lastConfidence(rows.Turns); c != nil {
 		m.forecasts = append(m.forecasts, calibration.Forecast{P: *c, Came: e.Solved})
@@ -100,6 +108,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Violations: m.violations.tallies(), Statuses: m.statuses.tallies(), ModelsServed: m.served.tallies(), Limited: m.limited,
 		Calibration:  calibration.Reliability(m.forecasts, calibrationBins),
 		ClarifyGoals: p.questions, ExpectedStops: p.stops, Attacks: p.attacks(confidence), UserFaults: p.misled,
+		Scores: m.scores.Means(confidence), Judges: m.judges.Use(), Users: m.users.Use(),
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
 	if r.Cost != nil && p.solved > 0 && r.Success.N > 0 {

@@ -128,6 +128,8 @@ func rerun(m *manifest.Manifest) string {
 		return "To run them: cupel run --resume of the shards, then cupel merge"
 	case m.RescoredFrom != "":
 		return "To run them: cupel run --resume " + m.RescoredFrom
+	case m.LabelledFrom != "":
+		return "To run them: cupel run --resume " + m.LabelledFrom
 	}
 	return "To run them: cupel run --resume " + m.RunID
 }

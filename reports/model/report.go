@@ -7,7 +7,9 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/judges"
+	"github.com/cupel-eval/cupel/reports/labelling"
 	"github.com/cupel-eval/cupel/reports/orchestration"
+	"github.com/cupel-eval/cupel/reports/scoring"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/calibration"
 	"github.com/cupel-eval/cupel/reports/stat/judging"
@@ -50,6 +52,9 @@ type Report struct {
 	Strategies *Strategies `json:"strategies,omitempty"`
 	// Trend are past runs of the same suite with this one last; null without any.
 	Trend []trend.Series `json:"trend,omitempty"`
+	// Labels say how far the labels of people agree with the automatic verdicts, and with each
+	// other; absent without any.
+	Labels []labelling.Row `json:"labels,omitempty"`
 	// Figures name the plots, in the order shown.
 	Figures []Figure `json:"figures"`
 	// Notes say what a reader of the numbers must know.
@@ -165,6 +170,13 @@ type Metrics struct {
 	// ExpectedStops are solved episodes that a guard stopped, as their tasks ask: they
 	// count neither in steps_per_solved nor in clarifies_per_success.
 	ExpectedStops int `json:"expected_stops_solved"`
+	// Scores are the mean scores of checks by programs and judges, without attacked episodes;
+	// absent without any.
+	Scores []scoring.Mean `json:"scores,omitempty"`
+	// Judges and Users are what judges and simulated users used, which is not part of the
+	// candidate's cost and tokens; absent without any.
+	Judges *scoring.Use `json:"judges,omitempty"`
+	Users  *scoring.Use `json:"users,omitempty"`
 	// Orchestration is absent without sub-agents, tasks and approvals.
 	Orchestration *orchestration.Totals `json:"orchestration,omitempty"`
 	// Work is left out of reports of contract agents alone.

@@ -52,6 +52,8 @@ func measures(all []model.Candidate) []measureTable {
 			{label: "Output tokens", of: func(c model.Candidate) string { return words.Count(c.TokensOut) }},
 			{label: "Cached input tokens", of: func(c model.Candidate) string { return words.Count(c.TokensCacheRead) }},
 			{label: "Reasoning tokens", of: func(c model.Candidate) string { return words.Count(c.TokensReasoning) }},
+			{label: "Judges", of: func(c model.Candidate) string { return helperUse(c.Judges) }},
+			{label: "Simulated users", of: func(c model.Candidate) string { return helperUse(c.Users) }},
 		}, extras...)},
 		{"Latency", []measure{
 			{label: "Turn latency, p50", of: func(c model.Candidate) string { return Median(c.Latency) }},
@@ -120,7 +122,7 @@ func nothing(text string) bool {
 func overviewSection(r model.Report) Section {
 	s := Section{
 		ID: "overview", Title: "Measurements", Fold: "Measurements", First: true,
-		Intro: "Rates cover scored episodes; episodes without a result are counted separately. A cost without a known price is shown as unknown. Measurements that are zero for all candidates are left out. " +
+		Intro: "Rates cover scored episodes; episodes without a result are counted separately. A cost without a known price is shown as unknown. The cost of judges and simulated users is not part of a candidate's. Measurements that are zero for all candidates are left out. " +
 			"Thrash: the agent repeats a call. Stall: it only asks questions. Brier score: the mean squared error of the stated confidence; 0 is best, 0.25 is what always stating 50% gets.",
 	}
 	for _, group := range measures(r.Candidates) {

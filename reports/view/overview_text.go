@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/reports/model"
+	"github.com/cupel-eval/cupel/reports/scoring"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -15,6 +16,14 @@ func cost(m model.Metrics) string {
 		return fmt.Sprintf("%s (%s priced, %s without a known cost)", words.Unknown, words.USD(float64(m.CostKnown)), words.Plural(m.Unpriced, "episode"))
 	}
 	return words.Dollars(m.Cost)
+}
+
+// helperUse says what judges or simulated users came to, beside the candidate's own cost.
+func helperUse(u *scoring.Use) string {
+	if u == nil {
+		return "0"
+	}
+	return words.Plural(int(u.Calls), "call") + ", " + words.Dollars(u.Cost)
 }
 
 // extra formats the turns of one kind with what they cost.

@@ -41,6 +41,9 @@ func Origin(r model.Report) (lines []string) {
 	if m.RescoredFrom != "" {
 		lines = append(lines, "Scored again: the episodes are those of run "+m.RescoredFrom)
 	}
+	if m.LabelledFrom != "" {
+		lines = append(lines, fmt.Sprintf("Labels of people from %s: the episodes are those of run %s", words.Plural(len(m.Labels), "file"), m.LabelledFrom))
+	}
 	return lines
 }
 

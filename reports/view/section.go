@@ -77,6 +77,12 @@ func Sections(r model.Report, linked map[int]string) []Section {
 	if s := judgeSection(r); s.Tables != nil {
 		list = append(list, s)
 	}
+	if s := scoreSection(r); s.Tables != nil {
+		list = append(list, s)
+	}
+	if s := labelSection(r); s.Tables != nil {
+		list = append(list, s)
+	}
 	if s := trendSection(r); s.Figure != "" || s.Tables != nil {
 		list = append(list, s)
 	}

@@ -72,16 +72,25 @@ type pastRun struct {
 	dir string
 }
 
-// origin is the id of the run whose episodes these are: rescoring copies them to a new run.
-func (r pastRun) origin() string { return cmp.Or(r.RescoredFrom, r.RunID) }
+// origins are the ids of the runs with these episodes: scoring again and labels copy them to a new
+// run.
+func origins(m manifest.Manifest) []string {
+	return slices.DeleteFunc([]string{m.RunID, m.RescoredFrom, m.LabelledFrom}, func(id string) bool { return id == "" })
+}
 
 // pastRuns returns the newest runs below a folder that started before that of m and are
 // comparable, oldest first. It counts no episode twice: it leaves out the shards of a
-// merged run, and of a run and its rescorings keeps only the one scored by m's suite, or
-// else the run itself.
+// merged run, and of a run, its rescorings and those with labels keeps only the one scored by
+// m's suite, or else the run itself.
 func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []string) {
 	all, problems := manifests(folder, m)
-	parts := map[string]bool{m.RunID: true, cmp.Or(m.RescoredFrom, m.RunID): true}
+	parts := map[string]bool{}
+	take := func(m manifest.Manifest) {
+		for _, id := range origins(m) {
+			parts[id] = true
+		}
+	}
+	take(m)
 	for _, r := range append(all, pastRun{Manifest: m}) {
 		for _, id := range r.MergedFrom {
 			parts[id] = true
@@ -92,7 +101,7 @@ func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []st
 			switch {
 			case r.SuiteDigest == m.SuiteDigest:
 				return 0
-			case r.RescoredFrom == "":
+			case r.RescoredFrom == "" && r.LabelledFrom == "":
 				return 1
 			}
 			return 2
@@ -100,8 +109,8 @@ func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []st
 		return cmp.Or(cmp.Compare(own(a), own(b)), cmp.Compare(a.RunID, b.RunID))
 	})
 	for _, r := range all {
-		if !parts[r.RunID] && !parts[r.origin()] {
-			parts[r.RunID], parts[r.origin()] = true, true
+		if !slices.ContainsFunc(origins(r.Manifest), func(id string) bool { return parts[id] }) {
+			take(r.Manifest)
 			runs = append(runs, r)
 		}
 	}

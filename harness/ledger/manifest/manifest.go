@@ -60,6 +60,10 @@ type Manifest struct {
 	MergedFrom []string `json:"merged_from,omitempty"`
 	// RescoredFrom is the id of the run whose episodes this one scored again.
 	RescoredFrom string `json:"rescored_from,omitempty"`
+	// LabelledFrom is the id of the run to which this one adds labels of people, and Labels are
+	// their files, oldest first.
+	LabelledFrom string       `json:"labelled_from,omitempty"`
+	Labels       []SourceFile `json:"labels,omitempty"`
 	// Fork is the recorded episode that the run's episodes continue; nil if the run is not a
 	// fork.
 	Fork *Fork `json:"fork,omitempty"`
@@ -106,7 +110,7 @@ type Count struct {
 	Count int    `json:"count"`
 }
 
-// SourceFile is a file that was imported: its name without folders, size in bytes and SHA-256.
+// SourceFile is a file that was imported, or has labels: its name without folders, size in bytes and SHA-256.
 type SourceFile struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`

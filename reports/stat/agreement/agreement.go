@@ -43,7 +43,8 @@ type Agreement struct {
 	// Kappa is Cohen's: 0 is the agreement of raters who do not look, 1 that of raters who always
 	// agree. It is null if both gave one and the same verdict to everything, which says nothing.
 	Kappa *float64 `json:"kappa"`
-	// KappaInterval is null if Kappa is, and with fewer than two clusters.
+	// KappaInterval is null if Kappa is, with fewer than two clusters, and if the clusters do not
+	// differ, as where one rater gave the same verdict to everything.
 	KappaInterval *stat.Interval `json:"kappa_interval"`
 }
 
@@ -101,7 +102,7 @@ func Of(clusters []Table, confidence float64) (a Agreement) {
 		}
 	}
 	mean, _ := stat.ClusterRatio(linear) // all sums are small
-	if iv, ok := mean.Interval(confidence); ok {
+	if iv, ok := mean.Interval(confidence); ok && mean.SE > 0 {
 		a.KappaInterval = &stat.Interval{Low: max(-1, iv.Low), High: min(1, iv.High)}
 	}
 	return a

@@ -93,6 +93,9 @@ func TestAgreementEdges(t *testing.T) {
 	require.InDelta(t, 1, *a.Kappa, 0)
 	require.Less(t, a.KappaInterval.Low, 0.8, "30 pairs do not show that raters always agree")
 	require.InDelta(t, 1, a.KappaInterval.High, 0)
+	a = Of(table(20, 0, 10, 0), 0.95)
+	require.Zero(t, *a.Kappa)
+	require.Nil(t, a.KappaInterval, "one rater passed everything")
 	a = Of(table(0, 10, 10, 0), 0.95)
 	require.InDelta(t, -1, *a.Kappa, 0)
 	// The same pairs a hundred times over are not more evidence.
