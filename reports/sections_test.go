@@ -22,8 +22,8 @@ func TestEveryRendererShowsEverySection(t *testing.T) {
 	ways.Rows.Episodes[0].Requests = []work.Request{{Tool: "delete", Kind: "approval", Severity: "destructive", Say: "deny"}}
 	ways.Rows.Episodes[0].Tasks = []work.Task{{Kind: "delegate", State: "failed"}}
 	ways.Rows.Episodes[0].Injection, ways.Rows.Episodes[0].AttackSucceeded = "steal", new(true)
-	ways.Rows.Episodes[0].Scores = []ledger.Score{{Name: "judge.tone", Score: new(0.5), AtLeast: new(0.4), Pass: true}}
-	ways.Rows.Episodes[0].Labels = []work.Label{{Labeller: "ann", Pass: true}}
+	ways.Rows.Episodes[1].Scores = []ledger.Score{{Name: "judge.tone", Score: new(0.5), AtLeast: new(0.4), Pass: true}}
+	ways.Rows.Episodes[1].Labels = []work.Label{{Labeller: "ann", Pass: true}}
 	ways.Rows.Episodes[0].JudgeCalls = 3
 	r := Build(ways.M, ways.Rows)
 	r.Trend = []trend.Series{{Candidate: "a", Metric: trend.Solved, Points: make([]trend.Point, 2), Changes: []trend.Change{{At: 1, Detected: 1, Before: 1}}}}

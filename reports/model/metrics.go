@@ -24,7 +24,7 @@ type meter struct {
 	// Of all episodes: also those without a result were paid for.
 	extras        extras
 	statuses      counts
-	judges, users helperSums
+	judges, users scoring.Uses
 	// Of scored ones: their cost, durations of their judged turns in µs, the rest.
 	scoredCost         sum
 	latencies, ttfts   []float64
