@@ -34,6 +34,8 @@ type record struct {
 	untimed, turnsUntimed bool
 	// changing says that its world can change, harm that a change did harm.
 	changing, harm bool
+	// scores are what programs and judges gave, without attack.
+	scores []scoreOf
 	// attacked says that an injection made its task, decided that it is known whether the
 	// attack succeeded, fell that it did.
 	attacked, decided, fell bool
@@ -69,11 +71,12 @@ type side struct {
 	// run is its place among the baseline runs.
 	run        int32
 	candidates map[string]*candidateEpisodes
+	checks     map[string]string // the names of scores, each once
 	words      stringTable
 }
 
 func newSide(m manifest.Manifest) *side {
-	return &side{manifest: m, candidates: map[string]*candidateEpisodes{}, words: newStringTable()}
+	return &side{manifest: m, candidates: map[string]*candidateEpisodes{}, checks: map[string]string{}, words: newStringTable()}
 }
 
 // open makes room for a candidate's episodes.
@@ -174,6 +177,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	if e.CostNanoUSD != nil {
 		r.cost, r.priced = *e.CostNanoUSD, true
 	}
+	r.scores = s.scores(e)
 	r.counted = true
 	for _, n := range []*int64{e.In, e.Out, e.CacheRead, e.CacheWrite, e.Reasoning} {
 		if n == nil {

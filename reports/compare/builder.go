@@ -217,13 +217,15 @@ func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p.replay = replayed(p.tasks)
 	p.gating = p.measure(b.rules, true)
 	if len(p.lost) > 0 {
-		for i, m := range p.extreme(b.rules, false) {
-			p.gating[i].worst = m
+		worst := p.extreme(b.rules, false)
+		for i := range p.gating {
+			p.gating[i].worst = worst[p.gating[i].Name]
 		}
 	}
 	if p.gap != "" {
-		for i, m := range p.extreme(b.rules, true) {
-			p.gating[i].best = m
+		best := p.extreme(b.rules, true)
+		for i := range p.gating {
+			p.gating[i].best = best[p.gating[i].Name]
 		}
 	}
 	return p

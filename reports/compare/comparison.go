@@ -109,10 +109,11 @@ type Pair struct {
 // Metric is one measurement on both sides of a pair, over the same episodes.
 type Metric struct {
 	// Name is solved, contract_valid, steps, clarifies, cost, tokens, elapsed,
-	// latency, thrash, stall or harm, which only worlds that can change have.
+	// latency, thrash, stall, harm, which only worlds that can change have, utility_under_attack or
+	// attack_success, or the name of a check that gives scores, such as judge.tone.
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Unit is "share", "steps", "clarifies", "nano-USD", "tokens" or "us".
+	// Unit is "share", "steps", "clarifies", "nano-USD", "tokens", "us" or "score".
 	Unit string `json:"unit"`
 	// HigherIsBetter is the good direction.
 	HigherIsBetter bool `json:"higher_is_better"`

@@ -43,6 +43,7 @@ var optional = []string{harm, underAttack, attackSuccess}
 
 const (
 	unitShare = "share"
+	unitScore = "score"
 	unitCost  = "nano-USD"
 	unitTime  = "us"
 )
@@ -123,11 +124,11 @@ type measured struct {
 
 // measure works out the metrics of a pair that gate, or those that do not.
 func (p *comparing) measure(rules Rules, gates bool) (list []measured) {
-	for _, def := range measures() {
+	for _, def := range append(measures(), scoreMeasures(p.tasks)...) {
 		m := measured{
 			look:   p.look,
 			Metric: Metric{Name: def.name, Title: def.title, Unit: def.unit, HigherIsBetter: def.higher, Verdict: stat.NotJudged},
-			drop:   rules.drop(def.name), growth: rules.growth(def.name),
+			drop:   rules.drop(&def), growth: rules.growth(def.name),
 		}
 		if m.Gates = m.drop >= 0 || m.growth > 0; m.Gates != gates {
 			continue
@@ -284,6 +285,18 @@ func (m *measured) test() {
 	if m.single && m.Name == "solved" {
 		m.mcNemar()
 	}
+}
+
+// reach is how far a value of one task can change at most.
+func (m *measured) reach() float64 {
+	low, high := 0.0, 1.0
+	if m.Unit == unitScore { // which may lie beyond; none is taken to lie beyond those seen
+		for _, s := range m.sides {
+			a, b := s.baseline.Num/s.baseline.Den, s.new.Num/s.new.Den
+			low, high = min(low, a, b), max(high, a, b)
+		}
+	}
+	return high - low
 }
 
 // good is +1 where more is better, else −1.

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/cupel-eval/cupel/internal/clip"
@@ -66,11 +67,11 @@ func (b *Builder) missing(p *comparing) {
 }
 
 // extreme measures the gating metrics with values for the lost episodes that make the new
-// run look worst, or best; nil for a metric without data. What is lost cannot lie
+// run look worst, or best, by their names; those without data are left out. What is lost cannot lie
 // beyond, as far as it is a share; other values are taken to lie within those seen in the
 // pair. No assumption is made of why an episode was lost: C. F. Manski, "Nonparametric
 // Bounds on Treatment Effects", American Economic Review 80 (1990) 319–323.
-func (p *comparing) extreme(rules Rules, best bool) (list []*measured) {
+func (p *comparing) extreme(rules Rules, best bool) map[string]*measured {
 	newer, baseline := p.extremes()
 	if best {
 		newer, baseline = baseline, newer
@@ -88,23 +89,21 @@ func (p *comparing) extreme(rules Rules, best bool) (list []*measured) {
 				continue
 			}
 			if t.baseline.why == lost {
-				t.baseline = baseline
+				t.baseline = baseline.of(t.baseline, p.tasks[i].scored)
 			}
 			if t.new.why == lost {
-				t.new = newer
+				t.new = newer.of(t.new, p.tasks[i].scored)
 			}
 			j.scored = append(j.scored, t)
 		}
 	}
-	measures := filled.measure(rules, true)
+	measures, by := filled.measure(rules, true), map[string]*measured{}
 	for i := range measures {
-		if measures[i].P == nil {
-			list = append(list, nil)
-			continue
+		if m := &measures[i]; m.P != nil {
+			by[m.Name] = m
 		}
-		list = append(list, &measures[i])
 	}
-	return list
+	return by
 }
 
 // extremes are the worst and the best of every metric among the results of a pair. A
@@ -130,6 +129,12 @@ func (p *comparing) extremes() (worst, best *record) {
 						fastest = mean
 					}
 				}
+				for _, s := range r.scores {
+					if s.known {
+						worst.score01(s, math.Min)
+						best.score01(s, math.Max)
+					}
+				}
 				first = false
 			}
 		}
@@ -137,6 +142,29 @@ func (p *comparing) extremes() (worst, best *record) {
 	best.judged, best.valid = worst.judged, worst.judged
 	worst.latency, best.latency = int64(slowest*float64(worst.judged)), int64(fastest*float64(worst.judged))
 	return worst, best
+}
+
+// of returns the extreme for a lost episode: of an attacked one, whether the attack succeeded is as
+// bad or good as the rest, and it has the scores that other episodes of its task have.
+func (r *record) of(lost *record, others []twin) *record {
+	if !lost.attacked && len(r.scores) == 0 {
+		return r
+	}
+	own := *r
+	own.attacked, own.decided, own.fell = lost.attacked, lost.attacked, lost.attacked && !r.solved
+	if len(others) > 0 {
+		own.scores = slices.DeleteFunc(slices.Clone(r.scores), func(s scoreOf) bool {
+			return !slices.ContainsFunc(others, func(t twin) bool {
+				_, has := t.new.score(s.check)
+				_, had := t.baseline.score(s.check)
+				return has || had
+			})
+		})
+	}
+	if lost.attacked {
+		own.scores = nil
+	}
+	return &own
 }
 
 // noteKnown says what the known-flaky list does, and what is wrong with it.

@@ -32,7 +32,7 @@ func (m *Metric) change() string {
 	text := words.Signed(m.Unit, m.Effect)
 	if m.Unit == unitShare {
 		text += " points"
-	} else if m.Relative != nil {
+	} else if m.Relative != nil && m.Unit != unitScore { // the zero of a score means nothing
 		text = words.Signed(unitShare, m.Relative) + "%"
 	}
 	if m.Interval != nil {

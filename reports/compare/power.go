@@ -30,7 +30,7 @@ func (m *measured) power(alpha float64) {
 	n := m.finder()
 	if least, ok := n.detectable(); ok {
 		m.Detectable = &least
-		said = append(said, "With "+words.Plural(m.Clusters, "task")+" the test detects a loss of "+m.amount(*m.Detectable)+" with 80% power.")
+		said = append(said, "With "+words.Plural(m.Clusters, "task")+" the test detects a "+m.loss()+" of "+m.amount(*m.Detectable)+" with 80% power.")
 	} else {
 		said = append(said, "With "+words.Plural(m.Clusters, "task")+" the test cannot detect any loss.")
 	}
@@ -45,7 +45,7 @@ func (m *measured) power(alpha float64) {
 
 // toDetect says what would detect a loss of the margin.
 func (m *measured) toDetect(n finder) string {
-	text := "Detecting a loss of " + m.amount(*m.Margin) + " with 80% power takes"
+	text := "Detecting a " + m.loss() + " of " + m.amount(*m.Margin) + " with 80% power takes"
 	tasks, ok := n.enough(*m.Margin)
 	if !ok {
 		return text + " more than a million such tasks."
@@ -91,7 +91,7 @@ func (m *measured) toRuleOut(alpha float64) string {
 		return ok && bound-stat.TQuantile(often, float64(tasks-1))*math.Sqrt(spread/float64(tasks)) > target
 	}
 	if enough(len(list)) {
-		return "If nothing changed, these tasks rule out a loss of " + m.amount(*m.Margin) + " with 80% power."
+		return "If nothing changed, these tasks rule out a " + m.loss() + " of " + m.amount(*m.Margin) + " with 80% power."
 	}
 	tasks, ok := atLeast(len(list), enough)
 	if !ok {

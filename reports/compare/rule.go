@@ -53,7 +53,7 @@ func (m *measured) rule(alpha float64, replay bool) {
 // baseline's own spread counts.
 func (m *measured) claim() (list []stat.Cluster, least, target float64) {
 	if m.growth == 0 {
-		list, least = m.change.clusters(m.good(), 1)
+		list, least = m.change.clusters(m.good(), m.reach())
 		return list, least, -m.drop
 	}
 	grown, _ := difference(m.tasks, m.sides, 1+m.growth)

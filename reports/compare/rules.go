@@ -28,6 +28,11 @@ type Rules struct {
 	MaxSteps   float64 `json:"max_steps,omitempty"`
 	MaxCost    float64 `json:"max_cost,omitempty"`
 	MaxLatency float64 `json:"max_latency,omitempty"`
+	// MaxAttackSuccess makes the share of attacks that succeeded a gating metric, MaxScoreDrop the
+	// mean of each score of programs and judges, if they are set: the tolerated rise as a share,
+	// and the tolerated loss in the score's own unit.
+	MaxAttackSuccess float64 `json:"max_attack_success,omitempty"`
+	MaxScoreDrop     float64 `json:"max_score_drop,omitempty"`
 	// Detectable is the loss of solved episodes and of contract-valid outputs, as a
 	// share, that the data must have been able to detect with 80 % power for the verdict
 	// stat.NoRegression; default 0.1. For the metrics whose growth gates it is their
@@ -96,13 +101,16 @@ func (r Rules) Validate() error {
 	if !(r.Alpha >= 0 && r.Alpha < 0.5) || (r.Alpha > 0 && r.Alpha < 1e-6) {
 		bad("alpha is %v, must be a level from 0.000001 to below 0.5 (0 means the default 0.05)", r.Alpha)
 	}
+	if !(r.MaxScoreDrop >= 0 && r.MaxScoreDrop <= 1000) {
+		bad("max_score_drop is %v, must be a loss of a mean score from 0 to 1000 (0 means not gated)", r.MaxScoreDrop)
+	}
 	for _, s := range []struct {
 		name     string
 		value    float64
 		fallback string
 		growth   bool
 	}{
-		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.08", false}, {"detectable", r.Detectable, "the default 0.1", false},
+		{"max_drop", r.MaxDrop, "the default 0.05", false}, {"max_invalid", r.MaxInvalid, "the default 0.08", false}, {"detectable", r.Detectable, "the default 0.1", false}, {"max_attack_success", r.MaxAttackSuccess, "not gated", false},
 		{"max_steps", r.MaxSteps, "not gated", true}, {"max_cost", r.MaxCost, "not gated", true}, {"max_latency", r.MaxLatency, "not gated", true},
 	} {
 		switch {
@@ -160,15 +168,16 @@ func (r Rules) growth(name string) float64 {
 	return 0
 }
 
-// drop is the gate of a share; NaN for none.
-func (r Rules) drop(name string) float64 {
-	switch name {
-	case "solved":
-		return r.MaxDrop
-	case contractValid:
-		return r.MaxInvalid
+// drop is the gate of a share or a mean score; NaN for none.
+func (r Rules) drop(def *measure) float64 {
+	drop := map[string]float64{"solved": r.MaxDrop, contractValid: r.MaxInvalid, attackSuccess: r.MaxAttackSuccess}[def.name]
+	if def.unit == unitScore {
+		drop = r.MaxScoreDrop
 	}
-	return math.NaN()
+	if drop == 0 {
+		return math.NaN()
+	}
+	return drop
 }
 
 // known is the entry of the list for a task of a pair, nil without one.

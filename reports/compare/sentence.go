@@ -98,10 +98,15 @@ func (p *comparing) figures(m *measured) string {
 		}
 	case contractValid:
 		verb, of = "gives", " "+m.word()+" in "+tasks
+	case attackSuccess:
+		verb, of = "falls for", " of attacks in "+tasks
 	case "cost":
 		verb = "costs"
 	case "latency":
 		of = " for a turn in " + tasks
+	}
+	if m.Unit == unitScore {
+		verb, of = "reaches", " of "+m.word()+" in "+tasks
 	}
 	return fmt.Sprintf("%s %s %s%s, %s %s: %s", p.subject(), verb, m.value(*m.New), of, p.side(p.Labels.Baseline), m.value(*m.Baseline), m.Metric.change())
 }
@@ -131,12 +136,12 @@ func (p *comparing) reason(m *measured, figures string, rules Rules) []string {
 		return []string{words.UpperFirst(p.short), m.Note}
 	case p.Verdict == stat.Fail:
 		p.short = m.changed()
-		return []string{figures, "The loss is significant (adjusted p " + chance(*m.Adjusted) + ")"}
+		return []string{figures, "The " + m.loss() + " is significant (adjusted p " + chance(*m.Adjusted) + ")"}
 	case p.Verdict == stat.NoRegression:
-		return []string{figures, fmt.Sprintf("The test would have detected a loss of %s with 80%% power, and found none; a loss of the margin (%s) is not ruled out", m.amount(m.limit(rules)), m.amount(*margin))}
+		return []string{figures, fmt.Sprintf("The test would have detected a %[1]s of %[2]s with 80%% power, and found none; a %[1]s of the margin (%[3]s) is not ruled out", m.loss(), m.amount(m.limit(rules)), m.amount(*margin))}
 	case p.Verdict == stat.Inconclusive:
 		p.short = "more trials needed"
-		return []string{figures, fmt.Sprintf("No loss of %s is significant, and a loss of the margin (%s) is not ruled out", m.word(), m.amount(*margin))}
+		return []string{figures, fmt.Sprintf("No %[1]s of %[2]s is significant, and a %[1]s of the margin (%[3]s) is not ruled out", m.loss(), m.word(), m.amount(*margin))}
 	}
 	same := true
 	var out []string
@@ -161,9 +166,17 @@ func (m *measured) ruledOut() string {
 	case m.growth > 0:
 		return "a growth of " + percent(m.growth) + " or more"
 	case m.RuledOut == nil || *m.RuledOut == 0:
-		return "any loss"
+		return "any " + m.loss()
 	}
-	return "a loss of " + m.amount(*m.RuledOut) + " or more"
+	return "a " + m.loss() + " of " + m.amount(*m.RuledOut) + " or more"
+}
+
+// loss is what a change for the worse is called.
+func (m *Metric) loss() string {
+	if m.Name == attackSuccess {
+		return "rise"
+	}
+	return "loss"
 }
 
 // word is what a gating metric counts.
@@ -171,8 +184,11 @@ func (m *Metric) word() string {
 	switch m.Name {
 	case "solved":
 		return "solved episodes"
-	case contractValid:
+	case contractValid, attackSuccess:
 		return words.LowerFirst(m.Title)
+	}
+	if m.Unit == unitScore {
+		return "the mean of " + m.Name
 	}
 	return m.Name
 }
@@ -188,6 +204,9 @@ func (m *measured) changed() string {
 			return much + " " + more
 		}
 		return much + " " + less
+	}
+	if m.Unit == unitScore {
+		return m.amount(*m.Effect) + map[bool]string{true: " higher ", false: " lower "}[up] + m.Name
 	}
 	switch m.Name {
 	case "solved":

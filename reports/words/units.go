@@ -37,6 +37,8 @@ func InUnit(unit string, v *float64) string {
 		return USD(*v)
 	case "us":
 		return Duration(*v)
+	case "score":
+		return Trimmed(*v, 3)
 	case "tokens":
 		return Thousands(int64(math.Round(*v)))
 	}

@@ -26,6 +26,8 @@ var ruleFields = []struct {
 	{"max_drop", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.MaxDrop }},
 	{"max_invalid", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.MaxInvalid }},
 	{"detectable", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.Detectable }},
+	{"max_attack_success", 1, "a share up to 1", func(r *compare.Rules) *float64 { return &r.MaxAttackSuccess }},
+	{"max_score_drop", 1000, "a loss of a mean score, such as 0.05", func(r *compare.Rules) *float64 { return &r.MaxScoreDrop }},
 	{"max_steps", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxSteps }},
 	{"max_cost", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxCost }},
 	{"max_latency", 1000, growth, func(r *compare.Rules) *float64 { return &r.MaxLatency }},
@@ -47,7 +49,7 @@ func Rules(r compare.Rules) (list []Rule) {
 }
 
 const (
-	ruleKeys  = "alpha, max_drop, max_invalid, detectable, max_steps, max_cost, max_latency, on_unclear, changed, flaky"
+	ruleKeys  = "alpha, max_drop, max_invalid, detectable, max_attack_success, max_score_drop, max_steps, max_cost, max_latency, on_unclear, changed, flaky"
 	flakyKeys = "task, candidate, owner, expires, reason"
 	growth    = "a share of the baseline, such as 0.1 for a tenth more"
 	// minRule is the least number. maxFlaky bounds the entries of the known-flaky list,
