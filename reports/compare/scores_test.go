@@ -78,7 +78,9 @@ func TestScoresArePaired(t *testing.T) {
 	require.Nil(t, m.P)
 	require.Contains(t, m.Note, "1 paired episode without a score: unknown")
 	require.Equal(t, stat.Inconclusive, p.Verdict, "absent data never passes")
-	require.Panics(t, func() { metric(comparedBy(Rules{MaxScoreDrop: 0.05}, plan{"a", 60, 1, nil}, plan{"b", 60, 1, nil}, nil), "judge.tone") })
+	require.Panics(t, func() {
+		metric(comparedBy(Rules{MaxScoreDrop: 0.05}, plan{"a", 60, 1, nil}, plan{"b", 60, 1, nil}, nil), "judge.tone")
+	})
 }
 
 // The gate refuses a rise of attacks that succeed, if it is told to; lost attacked episodes are taken
