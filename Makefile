@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence night kubernetes mutants bench bench-scale scale build lint fuzz duckdb clients external clean
+.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence night s3 kubernetes mutants bench bench-scale scale build lint fuzz duckdb clients external clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -89,6 +89,13 @@ evidence: ## measure the statistical promises of docs/evidence.md in simulation,
 
 night: ## simulate the night of docs/night.yaml and write the table of docs/scale.md: about 3 minutes
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run TestNight -v ./reports/internal/night -update
+
+s3: ## the contract of stores against versitygw, a real S3 server that is built first: about five minutes
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	rm -rf bin/s3 && mkdir -p bin/s3/cupel
+	ROOT_ACCESS_KEY=key ROOT_SECRET_KEY=secret bin/versitygw --port 127.0.0.1:7070 posix bin/s3 & pid=$$!; trap "kill $$pid" EXIT; sleep 2; \
+	AWS_ENDPOINT_URL_S3=http://127.0.0.1:7070 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret CUPEL_TEST_S3=s3://cupel \
+	$(GO) test -count=1 -run TestRealServer -v ./harness/store/s3store
 
 kubernetes: ## check the manifests of examples/kubernetes and execute their commands: about a minute
 	cd examples/kubernetes && $(GO) test -count=1 ./...

@@ -50,7 +50,7 @@ const total = 105_800
 // playbooks and the proof of a suite; what users read and type; agents, tools and traces of
 // other programs.
 var addedPackages = []string{
-	"agent/external", "agent/person", "cmd/cupel-fleet", "cmd/internal/agents", "cmd/internal/fleets", "cmd/internal/garbage", "cmd/internal/imports", "cmd/internal/join", "cmd/internal/listing",
+	"agent/external", "agent/person", "cmd/cupel-fleet", "cmd/internal/agents", "cmd/internal/catalogue", "cmd/internal/fleets", "cmd/internal/garbage", "cmd/internal/imports", "cmd/internal/join", "cmd/internal/listing",
 	"agent/orchestrator", "agent/orchestrator/background", "agent/orchestrator/build", "agent/orchestrator/graph", "agent/orchestrator/limits",
 	"agent/orchestrator/memory", "agent/orchestrator/role", "agent/orchestrator/transition", "agent/orchestrator/worklog",
 	"cmd/internal/pin", "cmd/internal/simserver", "cmd/internal/starter", "cmd/internal/suiteimport", "cmd/internal/tape", "cmd/internal/viewer", "goldens/desk", "goldens/human", "goldens/instance",

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/agent"
+	"github.com/cupel-eval/cupel/cmd/internal/catalogue"
 	"github.com/cupel-eval/cupel/cmd/internal/commandline"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/crash"
@@ -37,6 +38,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/imports"
+	"github.com/cupel-eval/cupel/harness/store"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -66,6 +68,9 @@ type App struct {
 	// Fleet adds the verbs queue, worker and status, and --queue of the verb run: see
 	// harness/fleet/natsfleet. nil leaves them out.
 	Fleet fleet.Service
+	// Stores open stores of runs, by the scheme of their addresses, such as "s3". They add the
+	// verb push, and let the verbs that read runs take s3://BUCKET/PREFIX/RUN.
+	Stores map[string]func(address string, lookup func(name string) (string, bool)) (store.Store, error)
 }
 
 // Main runs the command line of the process and ends it with the exit code. Call it
@@ -189,14 +194,15 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
   cupel gate latest --candidate strong       # exit with the verdict
   cupel run --suite research                 # compare agent architectures
   cupel init && cupel run --mode record      # your own suite`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Version:           version(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: p.stores().Stage,
 	}
 	commandline.Prepare(root, []commandline.Group{
 		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newImport(p)}},
 		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p), newLabel(p)}},
-		{Title: "Several machines", Commands: fleets.Commands(p.app.Fleet, p.fleet)},
+		{Title: "Several machines", Commands: append(fleets.Commands(p.app.Fleet, p.fleet), catalogue.Commands(p.stores(), p.findRun, runsFlags)...)},
 		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p), newTape(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
 	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/cupel-eval/cupel/cmd/internal/catalogue"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -166,4 +168,18 @@ func (p *process) askOnTerminal(o *harness.Options) error {
 	}
 	o.Human = human.New(p.stdin, p.stderr).Ask
 	return nil
+}
+
+// stores are those of the App.
+func (p *process) stores() catalogue.Host {
+	return catalogue.Host{Stores: p.app.Stores, Stderr: p.stderr, Env: p.env, Credential: p.credential}
+}
+
+// findRun finds a run for a verb.
+func (p *process) findRun(c *cobra.Command, name string) (dir string, err error) {
+	cfg, err := p.load(c)
+	if err != nil {
+		return "", err
+	}
+	return rundir.Find(cfg.Runs, name)
 }

@@ -34,7 +34,7 @@ type runFlags struct {
 	otlp          string
 	withAgent     bool
 	fork, pack    string
-	resume        string
+	resume, store string
 	replaySpeed   float64
 	narrow        selectFlags
 	decide        decideFlags
@@ -76,6 +76,9 @@ func newRun(p *process) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c, p, f) },
 	}
 	f.add(cmd.Flags())
+	if p.app.Stores != nil {
+		cmd.Flags().StringVar(&f.store, "store", "", "store the run when it has ended, in `s3://BUCKET/PREFIX`")
+	}
 	if p.app.Fleet != nil {
 		f.fleet.Add(cmd.Flags())
 	}
@@ -163,7 +166,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 			return err
 		}
 	}
-	if err := p.export(c.Context(), res.Dir, f.otlp, report); err != nil {
+	if err := errors.Join(p.export(c.Context(), res.Dir, f.otlp, report), p.stores().Push(c.Context(), res.Dir, f.store)); err != nil {
 		return errors.Join(outcome, err)
 	}
 	p.reportRedactions(res)

@@ -5,6 +5,14 @@ package main
 import (
 	"github.com/cupel-eval/cupel/cmd"
 	"github.com/cupel-eval/cupel/harness/fleet/natsfleet"
+	"github.com/cupel-eval/cupel/harness/store"
+	"github.com/cupel-eval/cupel/harness/store/s3store"
 )
 
-func main() { cmd.Main(cmd.App{Fleet: natsfleet.Service{}}) }
+func main() {
+	cmd.Main(cmd.App{Fleet: natsfleet.Service{}, Stores: map[string]func(string, func(string) (string, bool)) (store.Store, error){
+		"s3": func(address string, lookup func(string) (string, bool)) (store.Store, error) {
+			return s3store.Open(address, s3store.Options{Lookup: lookup})
+		},
+	}})
+}

@@ -21,6 +21,9 @@ type age struct {
 
 var ages = map[string]age{"latest": {}, "previous": {previous: true}, "latest-any": {any: true}, "previous-any": {previous: true, any: true}}
 
+// IsAge says whether a name is not an id but one such as "latest".
+func IsAge(name string) bool { _, ok := ages[name]; return ok }
+
 // aged is a run folder and its manifest, which is empty if it cannot be read.
 type aged struct {
 	dir     string

@@ -50,8 +50,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestRealServer runs the contract on a server that S3_TEST_URL names, with the variables of
-// the AWS tools, such as versitygw: see docs/scale.md.
+// TestRealServer runs the contract on the bucket that CUPEL_TEST_S3 names, with the variables
+// of the AWS tools: make s3.
 func TestRealServer(t *testing.T) {
 	address := os.Getenv("CUPEL_TEST_S3")
 	if address == "" {
