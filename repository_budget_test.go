@@ -56,6 +56,7 @@ var addedPackages = []string{
 	"cmd/internal/pin", "cmd/internal/simserver", "cmd/internal/starter", "cmd/internal/suiteimport", "cmd/internal/tape", "cmd/internal/viewer", "goldens/desk", "goldens/human", "goldens/instance",
 	"goldens/flowsim", "goldens/flowsim/formula", "goldens/flowsim/graph", "goldens/flowsim/interp", "goldens/flowsim/table",
 	"goldens/flowsim/web",
+	"cmd/internal/packing", "recorder/packs",
 	"goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/expression", "goldens/internal/settings", "goldens/internal/state", "goldens/persona", "goldens/playbook", "goldens/playbook/mistake",
 	"goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world/declared", "goldens/world/judge", "goldens/world/process",
 	"harness/admission/shared", "harness/external", "harness/external/launch", "harness/fleet", "harness/fleet/natsfleet", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",

@@ -115,7 +115,7 @@ var arrows = map[string][]string{
 	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/person", "agent/tool", "goldens", "goldens/world", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
-	"harness/cassettes": {"goldens", "recorder/cassette"},
+	"harness/cassettes": {"goldens", "recorder/packs"},
 	// The server that foreign programs ask for models; it knows no episode.
 	"harness/proxy": {"internal/loopback", "providers/gateway"},
 	// Runs of what other programs recorded; formats know the seam, and it knows none of them.
@@ -135,6 +135,7 @@ var arrows = map[string][]string{
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder/packs":    {"internal/atomicfile", "internal/regular", "recorder/cassette"},
 	"recorder/secrets":  {"recorder/internal/canonical"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
 	// packages of their own beneath it, readers of single columns one above it.

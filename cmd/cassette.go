@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/tape"
 	"github.com/cupel-eval/cupel/goldens"
 	worldprocess "github.com/cupel-eval/cupel/goldens/world/process"
@@ -30,7 +32,7 @@ func newCassette(p *process) *cobra.Command {
 		Use:   "cassette",
 		Short: "Manage recorded cassettes",
 	}
-	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), newCassetteRecover(p), newCassettePack(p), newCassetteJoin(p), newCassetteAudit(p))
+	cmd.AddCommand(newCassetteStatus(p), newCassetteLs(p), newCassetteDiff(p), newCassettePrune(p), newCassetteSeal(p), newCassetteScan(p), packing.RecoverCommand(func() io.Writer { return p.stdout }), newCassettePack(p), newCassetteJoin(p), newCassetteAudit(p))
 	return cmd
 }
 
@@ -44,6 +46,7 @@ func newTape(p *process) *cobra.Command {
 }
 
 func newCassetteLs(p *process) *cobra.Command {
+	var from string
 	cmd := &cobra.Command{
 		Use:   "ls [SUITE]",
 		Short: "List the cassettes of a suite",
@@ -57,18 +60,19 @@ cassette cannot be read.`,
 			if err != nil {
 				return err
 			}
-			return listCassettes(p, suite)
+			return listCassettes(p, suite, from)
 		},
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, &from)
 	return cmd
 }
 
-func listCassettes(p *process, suite *goldens.Suite) error {
+func listCassettes(p *process, suite *goldens.Suite, from string) error {
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "day", "model", "interactions", "size", "simulated"})
 	var bad []error
-	err := eachCassette(suite, func(fsys fs.FS, name string) error {
+	err := eachCassette(suite, from, func(fsys fs.FS, name string) error {
 		c, err := cassette.Inspect(cassette.File{FS: fsys, Path: name})
 		var corrupt *cassette.CorruptError
 		switch {
@@ -99,11 +103,12 @@ func listCassettes(p *process, suite *goldens.Suite) error {
 	return nil
 }
 
-// eachCassette calls f for every file in the suite's cassettes folder, by name.
-func eachCassette(suite *goldens.Suite, f func(fsys fs.FS, name string) error) error {
-	fsys, err := fs.Sub(suite.FS, "cassettes")
+// eachCassette calls f for every cassette of a suite, or in the pack at a path, by name.
+func eachCassette(suite *goldens.Suite, from string, f func(fsys fs.FS, name string) error) error {
+	fsys, done, err := packing.Files(suite, from)
+	defer done()
 	if err != nil {
-		return fmt.Errorf("open cassettes of suite %s: %w", suite.Name, err)
+		return err
 	}
 	files, err := cassette.List(fsys)
 	if err != nil {
@@ -123,7 +128,7 @@ func suiteFlags(cmd *cobra.Command) {
 }
 
 func newCassetteDiff(p *process) *cobra.Command {
-	var task string
+	var task, from string
 	var trial int
 	cmd := &cobra.Command{
 		Use:   "diff A B",
@@ -140,12 +145,17 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 			if err != nil {
 				return err
 			}
+			files, done, err := packing.Files(suite, from)
+			defer done()
+			if err != nil {
+				return err
+			}
 			var two [2]*cassette.Contents
 			for i, arg := range args {
 				if task != "" {
 					arg = cassettes.Path(task, arg, trial)
 				}
-				if two[i], err = openCassette(suite, arg, task == ""); err != nil {
+				if two[i], err = openCassette(suite, files, arg, task == ""); err != nil {
 					return err
 				}
 			}
@@ -153,6 +163,7 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 		},
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, &from)
 	cmd.Flags().StringVar(&task, "task", "", "compare cassettes of this task, of candidates A and B")
 	cmd.Flags().IntVar(&trial, "trial", 1, "trial to compare, with --task")
 	return cmd
@@ -160,7 +171,7 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 
 // openCassette reads a cassette that is named by its file or as CANDIDATE/TASK/TRIAL of the
 // suite. orFile allows files.
-func openCassette(suite *goldens.Suite, name string, orFile bool) (*cassette.Contents, error) {
+func openCassette(suite *goldens.Suite, files fs.FS, name string, orFile bool) (*cassette.Contents, error) {
 	if info, err := os.Stat(name); orFile && err == nil && info.Mode().IsRegular() {
 		c, err := cassette.Inspect(cassette.File{Dir: filepath.Dir(name), Path: filepath.Base(name)})
 		if err != nil {
@@ -173,7 +184,11 @@ func openCassette(suite *goldens.Suite, name string, orFile bool) (*cassette.Con
 	if strings.Count(below, "/") != 2 || !fs.ValidPath(below) {
 		return nil, exit.Usage(fmt.Errorf("no cassette %s; name a file, CANDIDATE/TASK/TRIAL of suite %s, or two candidates and --task", console.Line(name), suite.Path))
 	}
-	return cassette.Inspect(cassette.File{FS: suite.FS, Path: path.Join("cassettes", below)})
+	f := cassette.File{FS: files, Path: below}
+	if _, pack := files.(cassette.Archive); !pack {
+		f = cassette.File{FS: suite.FS, Path: path.Join("cassettes", below)} // as its messages name it
+	}
+	return cassette.Inspect(f)
 }
 
 func printDiff(p *process, a, b *cassette.Contents) error {

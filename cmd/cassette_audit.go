@@ -28,7 +28,7 @@ what cupel does with every number in the provider's usage: the ledger column it 
 or why it does not change the cost; then what it does not understand and what does not
 add up. A run reports the cost of such a reply as unknown.
 
-PATH is a folder or a file: a cassette of cupel or go-vcr (.yaml, .yml), a pack (.pack),
+PATH is a folder or a file: a cassette of cupel or go-vcr (.yaml, .yml), a pack,
 or JSON lines (.jsonl) with request (method, url, body) and response (status, headers,
 body). Opens no network connection. Exits with 3 if a file cannot be read, and with
 --strict with 1 if a field is not understood. Details: docs/cassettes.md.`,

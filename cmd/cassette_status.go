@@ -3,9 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -14,15 +11,17 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/agents"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/recorder"
-	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
 func newCassetteStatus(p *process) *cobra.Command {
 	var sel harness.Selection
 	var all, asJSON bool
+	var from string
 	cmd := &cobra.Command{
 		Use:   "status [SUITE]",
 		Short: "List stale, missing and corrupt cassettes",
@@ -48,6 +47,11 @@ Proposes rules where two trials of an external agent differ only in volatile tex
 			if err != nil {
 				return err
 			}
+			done, err := packing.Use(&o, from)
+			defer done()
+			if err != nil {
+				return err
+			}
 			list, err := harness.Cassettes(o)
 			if err != nil {
 				return err
@@ -57,6 +61,7 @@ Proposes rules where two trials of an external agent differ only in volatile tex
 		},
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, &from)
 	trialsFlag(cmd)
 	selectionFlags(cmd.Flags(), &sel)
 	cmd.Flags().BoolVar(&all, "all", false, "print fresh cassettes, too")
@@ -123,7 +128,7 @@ func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) 
 		return nil
 	}
 	text := fmt.Sprintf("%d of %d planned cassettes are not fresh", bad, planned)
-	if o.CassetteDir != "" {
+	if o.Records() || strings.Contains(o.RecordFlags, " --pack ") {
 		text += "; record them with: cupel run" + o.RecordFlags + " --mode record --stale --suite " + o.Suite.Path
 		if o.Trials > 1 {
 			text += fmt.Sprintf(" --trials %d", o.Trials)
@@ -137,6 +142,7 @@ func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) 
 
 func newCassettePrune(p *process) *cobra.Command {
 	var yes bool
+	var from string
 	cmd := &cobra.Command{
 		Use:   "prune [SUITE]",
 		Short: "List orphaned cassettes; delete them with --yes",
@@ -150,27 +156,36 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 			if err != nil {
 				return err
 			}
-			if yes && o.CassetteDir != "" {
-				unlock, err := cassette.Lock(o.CassetteDir)
-				if err != nil {
-					return err
-				}
-				defer unlock()
-			}
-			list, err := harness.Cassettes(o)
-			if err != nil {
-				return err
-			}
-			return prune(p, o, list, yes)
+			return pruneCassettes(p, o, from, yes)
 		},
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, &from)
 	trialsFlag(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete the orphaned cassettes")
 	return cmd
 }
 
-func prune(p *process, o harness.Options, list []cassettes.Status, yes bool) error {
+func pruneCassettes(p *process, o harness.Options, from string, yes bool) (err error) {
+	var pack *packs.Folder
+	done := func() {}
+	if yes && (o.CassetteDir != "" || from != "") {
+		o.Cassettes, pack, done, err = packing.Target(o, from)
+	} else {
+		done, err = packing.Use(&o, from)
+	}
+	defer done()
+	if err != nil {
+		return err
+	}
+	list, err := harness.Cassettes(o)
+	if err != nil {
+		return err
+	}
+	return prune(p, o, list, yes, func(orphans []string) error { return packing.Prune(o, pack, done, orphans) })
+}
+
+func prune(p *process, o harness.Options, list []cassettes.Status, yes bool, remove func([]string) error) error {
 	var orphans []string
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "why"})
@@ -189,31 +204,12 @@ func prune(p *process, o harness.Options, list []cassettes.Status, yes bool) err
 	case !yes:
 		_, err := fmt.Fprintf(p.stdout, "\n%s; delete with --yes\n", console.Count(len(orphans), "orphan"))
 		return err
-	case o.CassetteDir == "":
+	case o.Cassettes == nil:
 		return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder", o.Suite.Path))
 	}
-	if err := removeCassettes(o.CassetteDir, orphans); err != nil {
+	if err := remove(orphans); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%s deleted\n", console.Count(len(orphans), "orphan"))
 	return err
-}
-
-// removeCassettes deletes files below dir, never outside it, and the folders that become
-// empty.
-func removeCassettes(dir string, files []string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("prune: %w", err)
-	}
-	var errs []error
-	for _, name := range files {
-		if err := root.Remove(filepath.FromSlash(name)); err != nil {
-			errs = append(errs, fmt.Errorf("prune: %w", err))
-			continue
-		}
-		for parent := path.Dir(name); parent != "." && root.Remove(filepath.FromSlash(parent)) == nil; parent = path.Dir(parent) {
-		}
-	}
-	return errors.Join(append(errs, root.Close())...)
 }

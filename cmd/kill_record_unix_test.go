@@ -29,6 +29,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/sim"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
 // payDesk is a proxy for the simulated models. It counts every complete request by its id, and the
@@ -107,6 +108,7 @@ func (d *payDesk) counts() map[string]int {
 type killRecord struct {
 	*bench
 	desk *payDesk
+	pack []string // the flag of the pack to record into; empty for YAML files
 }
 
 func newKillRecord(t *testing.T, models string, rng *rand.Rand) killRecord {
@@ -119,7 +121,7 @@ func newKillRecord(t *testing.T, models string, rng *rand.Rand) killRecord {
 	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "cupel.yaml"), []byte(
 		"suite: suites/first\ncandidates:\n  - {name: one, provider: openai-compatible, model: sim-strong, max_tokens: 500, base_url: "+server.URL+"/v1}\n"+
 			"  - {name: two, provider: openai-compatible, model: sim-weak, max_tokens: 500, base_url: "+server.URL+"/v1}\n"), 0o644))
-	return killRecord{b, desk}
+	return killRecord{b, desk, nil}
 }
 
 var requestIDs = regexp.MustCompile(`"X-Client-Request-Id":\n +- "([^"]+)"`)
@@ -128,6 +130,29 @@ var requestIDs = regexp.MustCompile(`"X-Client-Request-Id":\n +- "([^"]+)"`)
 func (k killRecord) onDisk() map[string]bool {
 	k.t.Helper()
 	ids := map[string]bool{}
+	note := func(text []byte) {
+		for _, id := range requestIDs.FindAllSubmatch(text, -1) {
+			ids[string(id[1])] = true
+		}
+	}
+	if k.pack != nil {
+		f, err := packs.OpenDir(filepath.Join(k.dir, k.pack[1]))
+		require.NoError(k.t, err)
+		defer func() { require.NoError(k.t, f.Close()) }()
+		require.NoError(k.t, f.Damage())
+		for _, name := range f.Names() {
+			text, err := fs.ReadFile(f, name)
+			require.NoError(k.t, err)
+			note(text)
+		}
+		for _, name := range f.Journals() {
+			got, err := recorder.RecoverIn(f, name)
+			require.NoError(k.t, err)
+			require.Zero(k.t, got.Torn, "what is torn is not in the journal")
+			note(got.Cassette)
+		}
+		return ids
+	}
 	for name := range k.tapes() {
 		path := filepath.Join(k.dir, "suites", "first", "cassettes", filepath.FromSlash(name))
 		var text []byte
@@ -142,9 +167,7 @@ func (k killRecord) onDisk() map[string]bool {
 			require.LessOrEqual(k.t, got.Torn, 1)
 			text = got.Cassette
 		}
-		for _, id := range requestIDs.FindAllSubmatch(text, -1) {
-			ids[string(id[1])] = true
-		}
+		note(text)
 	}
 	return ids
 }
@@ -223,8 +246,11 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 	together(t, points, 4, func(t *testing.T, i int) {
 		rng := rand.New(rand.NewPCG(16, uint64(i+1)))
 		k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(17, uint64(i))))
+		if i%2 == 1 {
+			k.pack = []string{"--pack", "recordings"}
+		}
 		again := map[string]int{} // the number of times that a request may be served again
-		args := recordArgs(most)
+		args := slices.Concat(recordArgs(most), k.pack)
 		for n := range 3 {
 			cmd := k.command(args...)
 			late := time.Duration(rng.IntN(6000)) * time.Microsecond
@@ -263,8 +289,15 @@ func TestKilledRecordingsPayNothingTwice(t *testing.T) {
 		require.LessOrEqual(t, k.desk.tokens, most)
 		require.Equal(t, wantRows, k.rows())
 		require.Empty(t, k.temporaries())
-		require.Len(t, k.tapes(), len(whole.tapes()))
-		end := k.run(0, "verify", "latest")
+		if k.pack == nil {
+			require.Len(t, k.tapes(), len(whole.tapes()))
+		} else {
+			f, err := packs.Open(os.DirFS(k.dir), k.pack[1])
+			require.NoError(t, err)
+			require.Len(t, f.Names(), len(whole.tapes()))
+			require.NoError(t, f.Close())
+		}
+		end := k.run(0, slices.Concat([]string{"verify", "latest"}, k.pack)...)
 		require.Zero(t, end.code, end.text)
 	})
 	t.Logf("%d kills at %d points: %d requests in flight were sent again, %d exchanges on disk were not", kills, points, lost, kept)
@@ -299,6 +332,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 	end := k.run(0, "run", "--trials", "4")
 	require.Zero(t, end.code, end.text)
 	unlock()
+	lockOfPack(t, k)
 	require.Zero(t, k.run(0, "cassette", "pack").code)
 	entries, err := os.ReadDir(filepath.Join(k.dir, "suites", "first"))
 	require.NoError(t, err)
@@ -308,4 +342,25 @@ func TestOneRecorderAtATime(t *testing.T) {
 	}
 	slices.Sort(names)
 	require.Equal(t, []string{"cassettes", "cassettes.pack", "playbook.yaml", "suite.yaml"}, names, "no lock file to commit")
+}
+
+// lockOfPack checks the same of a pack.
+func lockOfPack(t *testing.T, k killRecord) {
+	t.Helper()
+	dir := filepath.Join(k.dir, "recordings")
+	require.Zero(t, k.run(0, slices.Concat(recordArgs(1<<30), []string{"--pack", "recordings"})...).code)
+	unlock, err := cassette.Lock(dir)
+	require.NoError(t, err)
+	defer unlock()
+	before := k.desk.requests
+	for _, args := range [][]string{
+		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "join", filepath.Join("suites", "first", "cassettes")},
+	} {
+		end := k.run(0, append(args, "--pack", "recordings")...)
+		require.Equal(t, exit.Failed, end.code, "%v: %s", args, end.text)
+		require.Contains(t, end.text, "recordings: in use by another cupel process; wait for it to end", "%v", args)
+	}
+	require.Equal(t, before, k.desk.requests)
+	end := k.run(0, "run", "--trials", "4", "--pack", "recordings")
+	require.Zero(t, end.code, end.text)
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/join"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/rerun"
-	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
 func newMerge(p *process) *cobra.Command {
@@ -68,13 +68,14 @@ const mostTrials = 1000
 
 func newCassetteJoin(p *process) *cobra.Command {
 	var newest bool
+	var into string
 	cmd := &cobra.Command{
 		Use:   "join FOLDER…",
 		Short: "Join recordings of shards into a suite's cassettes",
 		Long: `Copies cassettes from folders laid out as CANDIDATE/TASK/TRIAL.yaml, or from packs, into
-the suite's cassettes folder. A cassette is joined if it is fresh for the current suite
-and the suite has none for its episode, a stale one, or one recorded on an earlier day.
-Equal, stale and older ones are skipped, so folders may contain old cassettes, too.
+the suite's cassettes folder or its pack. A cassette is joined if it is fresh for the
+current suite and the suite has none for its episode, a stale one, or one recorded on an
+earlier day. Equal, stale and older ones are skipped, so folders may contain old ones.
 
 If an episode has different fresh recordings of the same day, or several folders have
 different ones, nothing is joined and exit code is 2. With --newest the latest day
@@ -87,20 +88,21 @@ cassette or one with a credential also stops the command, with exit code 3.`,
 			if err != nil {
 				return err
 			}
-			if o.CassetteDir == "" {
+			if o.CassetteDir == "" && into == "" {
 				return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder with --suite", o.Suite.Path))
 			}
 			p.learn(o.Candidates, o.Suite)
-			return joinCassettes(p, o, args, newest)
+			return joinCassettes(p, o, args, into, newest)
 		},
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, &into)
 	trialsFlag(cmd)
 	cmd.Flags().BoolVar(&newest, "newest", false, "choose the latest of different fresh recordings")
 	return cmd
 }
 
-func joinCassettes(p *process, o harness.Options, folders []string, newest bool) error {
+func joinCassettes(p *process, o harness.Options, folders []string, into string, newest bool) error {
 	sources, closeSources, err := join.Open(folders)
 	defer closeSources()
 	if err != nil {
@@ -113,16 +115,11 @@ func joinCassettes(p *process, o harness.Options, folders []string, newest bool)
 			}
 		}
 	}
-	files, closeFiles, err := cassettes.Open(o.Suite)
-	defer closeFiles()
-	if err != nil {
-		return err
-	}
-	unlock, err := cassette.Lock(o.CassetteDir)
-	if err != nil {
-		return err
-	}
+	files, pack, unlock, err := packing.Target(o, into)
 	defer unlock()
+	if err != nil {
+		return err
+	}
 	suite := join.Suite{Files: files, Secrets: p.secrets, Newest: newest, States: func(files fs.FS) (map[string]cassettes.Status, error) {
 		o.Cassettes = files
 		list, err := harness.Cassettes(o)
@@ -140,10 +137,18 @@ func joinCassettes(p *process, o harness.Options, folders []string, newest bool)
 	case err != nil:
 		return exit.With(exit.Replay, fmt.Errorf("nothing was joined: %w", err))
 	}
-	if plan.Joined() > 0 {
-		if err := suite.Write(plan, o.CassetteDir); err != nil {
-			return err
+	switch {
+	case plan.Joined() == 0:
+	case pack != nil:
+		if err = suite.WriteTo(plan, pack); err == nil {
+			unlock() // Compact locks it again
+			_, err = pack.Compact(false)
 		}
+	default:
+		err = suite.Write(plan, o.CassetteDir)
+	}
+	if err != nil {
+		return err
 	}
 	return printJoined(p, o, plan)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/fleets"
 	"github.com/cupel-eval/cupel/cmd/internal/human"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -89,14 +90,10 @@ func (p *process) fleet() fleets.Host {
 			if o, cleanup, err = options(ctx, p, cfg, harness.Selection{}); err != nil {
 				return o, cleanup, err
 			}
-			if pack, _ := c.Flags().GetString("pack"); pack != "" {
-				var closePack func()
-				closeSim := cleanup
-				if closePack, err = openPack(&o, pack); err == nil {
-					cleanup = func() { closePack(); closeSim() }
-				}
-			}
-			return o, cleanup, err
+			pack, _ := c.Flags().GetString("pack")
+			closePack, err := packing.Use(&o, pack)
+			closeSim := cleanup
+			return o, func() { closePack(); closeSim() }, err
 		},
 	}
 }

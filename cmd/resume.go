@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // savedRun is the part of the command line that an unfinished run stores, so that
@@ -117,6 +118,9 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 // checkResumedFiles checks that the files of a run exist, seen from the working directory.
 // Their paths are stored as they were given, because the folder may move to another machine.
 func checkResumedFiles(saved savedRun, dir string) error {
+	if saved.Mode == string(recorder.Record) {
+		saved.Pack = "" // it is made once there is something to write
+	}
 	for _, path := range []string{saved.Config, saved.Suite, saved.Prices, saved.Pack} {
 		if path == "" || strings.HasPrefix(path, builtinPrefix) || builtins[path] != nil {
 			continue

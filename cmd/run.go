@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/fleets"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -91,7 +92,7 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.String("suite", "", "suite folder, builtin:counts, builtin:desk, builtin:instance or builtin:research (default: the configuration's, else builtin:counts)")
 	fl.String("mode", "", "replay, record or live (default replay)")
 	fl.String("runs", "", "folder of the runs (default runs)")
-	fl.StringVar(&f.pack, "pack", "", "pack to replay from (default: the suite's cassettes folder)")
+	fl.StringVar(&f.pack, "pack", "", "pack of the run's cassettes: a file or folder to replay from, or a folder to record into (default: the suite's cassettes)")
 	fl.Int("trials", 1, "repetitions of each task")
 	fl.Int("concurrency", 0, "episodes that run in parallel (default: one per processor in replay, otherwise 8 per provider and key)")
 	fl.Int64("seed", 1, "seed of the run's ids")
@@ -159,6 +160,9 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	if err != nil {
 		return err
 	}
+	if !res.Interrupted {
+		packing.Finish(o, f.pack, f.quiet, p.stderr)
+	}
 	outcome := runOutcome(res)
 	ev.End(res, report, outcome)
 	if !f.asJSON && !f.quiet {
@@ -225,13 +229,11 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	if dir != "" {
 		o.Resume = filepath.Base(dir)
 	}
-	if f.pack != "" {
-		closePack, err := openPack(&o, f.pack)
-		if err != nil {
-			return o, cleanup, err
-		}
-		closeSim := cleanup
-		cleanup = func() { closePack(); closeSim() }
+	closePack, err := packing.Use(&o, f.pack)
+	closeSim := cleanup
+	cleanup = func() { closePack(); closeSim() }
+	if err != nil {
+		return o, cleanup, err
 	}
 	if f.human {
 		err = p.askOnTerminal(&o)

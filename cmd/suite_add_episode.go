@@ -320,7 +320,7 @@ func (ep *sourceEpisode) recording() (*cassette.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if pack, ok := files.(*cassette.Pack); ok {
+	if pack, ok := files.(cassette.Archive); ok {
 		files = struct{ fs.FS }{pack} // of which Load reads the YAML: of a pack it leaves out the headers of requests
 	}
 	return cassette.Load(cassette.File{FS: files, Path: cassettes.Path(ep.row.TaskID, ep.row.Candidate, int(ep.row.Trial))})

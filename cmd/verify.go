@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/label"
 	"github.com/cupel-eval/cupel/cmd/internal/listing"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -185,7 +186,7 @@ func (p *process) replayOf(ctx context.Context, cfg config.Config, m manifest.Ma
 	if pack == "" {
 		return o, cleanup, nil
 	}
-	closePack, err := openPack(&o, pack)
+	closePack, err := packing.Use(&o, pack)
 	if err != nil {
 		return o, cleanup, err
 	}

@@ -18,10 +18,21 @@ import (
 
 // lockCassettes locks the folder that a recording writes to against other recorders.
 func lockCassettes(o Options) (unlock func(), err error) {
-	if o.Mode != recorder.Record || o.CassetteDir == "" {
+	if o.Mode != recorder.Record || !o.Records() {
 		return func() {}, nil
 	}
-	return cassette.Lock(o.CassetteDir)
+	return o.store().Lock()
+}
+
+// Records reports whether there is a place that record mode could write to.
+func (o Recording) Records() bool { return o.Store != nil || o.CassetteDir != "" }
+
+// store is the place that record mode writes to.
+func (o Recording) store() recorder.Store {
+	if o.Store != nil {
+		return o.Store
+	}
+	return recorder.Dir(o.CassetteDir)
 }
 
 // discardJournal removes the journal of an episode whose rows are stored, because the run
@@ -30,7 +41,7 @@ func (r *runner) discardJournal(path string) error {
 	if r.Mode != recorder.Record || path == "" {
 		return nil
 	}
-	return recorder.Discard(recorder.Options{Dir: r.CassetteDir, Path: path, Run: r.id})
+	return recorder.Discard(recorder.Options{Store: r.store(), Path: path, Run: r.id})
 }
 
 // discardJournals removes the journals of episodes whose rows a killed process had already
@@ -49,7 +60,7 @@ func discardJournals(r *runner, s *store) error {
 // hasJournal reports whether the recording of the i-th episode left a journal.
 func hasJournal(r *runner, i int32) bool {
 	path, _ := r.plan.cassette(int(i))
-	return path != "" && recorder.Unfinished(recorder.Options{Dir: r.CassetteDir, Path: path})
+	return path != "" && recorder.Unfinished(recorder.Options{Store: r.store(), Path: path})
 }
 
 // cassettesDigest returns the digest of every cassette that a replay will read, and finds
@@ -71,7 +82,7 @@ func cassettesDigest(r *runner) (string, error) {
 			var absent *cassette.MissingError
 			switch err := errs[i]; {
 			case errors.As(err, &absent):
-				if r.CassetteDir == "" {
+				if !r.Records() {
 					absent.Command = "" // record mode could not write it
 				}
 				if r.certain(int(r.plan.cells[from+i].Trial)) {

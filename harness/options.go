@@ -81,11 +81,14 @@ type Rules struct {
 type Recording struct {
 	// Mode defaults to replay.
 	Mode recorder.Mode
-	// Cassettes is read in replay: a folder or a *cassette.Pack. nil means the suite's own,
+	// Cassettes is read in replay: a folder or a cassette.Archive. nil means the suite's own,
 	// see cassettes.Open.
 	Cassettes fs.FS
-	// CassetteDir is the folder that record mode writes to; required in that mode.
+	// CassetteDir is the folder that record mode writes to; required in that mode without Store.
 	CassetteDir string
+	// Store is what record mode writes to instead of CassetteDir, such as a *packs.Folder. The
+	// caller may compact it after the run.
+	Store recorder.Store
 	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
 	// Run fails with ErrAllFresh when all are.
 	Stale bool
@@ -249,8 +252,8 @@ func (o Options) withDefaults() (Options, error) {
 	if !slices.Contains([]recorder.Mode{recorder.Replay, recorder.Record, recorder.Live}, o.Mode) {
 		errs = append(errs, fmt.Errorf("mode %q: must be replay, record or live", o.Mode))
 	}
-	if o.Mode == recorder.Record && o.CassetteDir == "" {
-		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: a built-in suite is read-only; name its folder in the source, such as goldens/counts, or begin a suite with `cupel init`"))
+	if o.Mode == recorder.Record && !o.Records() {
+		errs = append(errs, errors.New("record mode needs a suite folder on disk to write cassettes into: a built-in suite is read-only; name its folder in the source, such as goldens/counts, begin a suite with `cupel init`, or record into a pack with --pack FOLDER"))
 	}
 	if o.Stale && o.Mode != recorder.Record {
 		errs = append(errs, errors.New("stale cassettes can be recorded again only in record mode; use record mode"))

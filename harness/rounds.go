@@ -261,7 +261,7 @@ func (s *store) giveUp(d *manifest.Decide, round int) error {
 // missingCassettes is the error of a replay that lacks cassettes.
 func missingCassettes(r *runner, missing []error) error {
 	out := &cassettes.MissingError{Missing: missing, Planned: r.plan.len(), All: r.RecordCommand("", "", r.Trials)}
-	if r.CassetteDir == "" {
+	if !r.Records() {
 		out.All, out.Suite = "", r.Suite.Path
 	}
 	return out

@@ -281,7 +281,7 @@ func (r *runner) command(p drive.Planned) string {
 func (r *runner) env() *drive.Env {
 	v := &drive.Env{
 		RunID: r.id, Mode: r.Mode, Today: r.today, Resumed: r.resumed != nil, Speed: r.ReplaySpeed,
-		Cassettes: r.Cassettes, CassetteDir: r.CassetteDir, Header: r.header, Command: r.RecordCommand, Base: r.Transport,
+		Cassettes: r.Cassettes, Store: r.store(), Header: r.header, Command: r.RecordCommand, Base: r.Transport,
 		Tools: r.Tools, Checks: r.Checks, Scoring: r.Scoring, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
 		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, HelperKey: r.Key, Factories: r.Providers, External: r.hosts.Run,

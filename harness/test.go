@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/internal/regular"
@@ -165,13 +166,18 @@ func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 func inert(format string, args ...any) string { return invisible.Inert(fmt.Sprintf(format, args...)) }
 
 func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
-	suite, dir := p.Loaded, ""
+	suite, recording := p.Loaded, Recording{}
 	if suite == nil {
 		var err error
 		if suite, err = load.Suite(regular.DirFS(p.Suite), p.Suite, p.Worlds); err != nil {
 			return nil, nil, err
 		}
-		dir = filepath.Join(p.Suite, "cassettes")
+		recording.CassetteDir = filepath.Join(p.Suite, "cassettes")
+		if pack, err := cassettes.Folder(p.Suite); err != nil {
+			return nil, nil, err
+		} else if pack != nil {
+			recording.Store, recording.Cassettes = pack, pack // which is read until the process ends
+		}
 	}
 	prices, err := price.Default()
 	if err != nil {
@@ -193,19 +199,17 @@ func newTestRunner(p Params) (*runner, *regexp.Regexp, error) {
 			return nil, nil, fmt.Errorf("-cupel.record: %w", err)
 		}
 	}
+	recording.RecordCommand = func(task, candidate string, trial int) string {
+		if task == "" {
+			return "go test -args -cupel.record=."
+		}
+		return fmt.Sprintf("go test -args -cupel.record='^%s/%s/%d$'", task, candidate, trial)
+	}
 	r, err := newRunner(Options{
-		Matrix: Matrix{Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials},
-		Recording: Recording{
-			CassetteDir: dir,
-			RecordCommand: func(task, candidate string, trial int) string {
-				if task == "" {
-					return "go test -args -cupel.record=."
-				}
-				return fmt.Sprintf("go test -args -cupel.record='^%s/%s/%d$'", task, candidate, trial)
-			},
-		},
-		Parts: Parts{Providers: p.Providers, Key: p.Key, Transport: p.Transport, Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv},
-		Rules: rules,
+		Matrix:    Matrix{Suite: suite, Candidates: p.Candidates, Select: p.Select, Trials: p.Trials},
+		Recording: recording,
+		Parts:     Parts{Providers: p.Providers, Key: p.Key, Transport: p.Transport, Strategies: p.Strategies, Tools: p.Tools, LookupEnv: p.LookupEnv},
+		Rules:     rules,
 	})
 	return r, record, err
 }

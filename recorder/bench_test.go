@@ -206,7 +206,7 @@ func BenchmarkRecordedExchange(b *testing.B) {
 		require.NoError(b, err)
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := r.journal.write(journalFile(r.o), line); err != nil {
+			if err := r.journal.write(r.o, line); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -4,12 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 
-	"github.com/cupel-eval/cupel/internal/atomicfile"
-	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 	"github.com/cupel-eval/cupel/recorder/secrets"
@@ -22,30 +18,27 @@ const (
 	oldSuffix     = ".old"
 )
 
-// journal writes the exchanges of a recording to disk as they finish. A record is the line
+// journal appends the exchanges of a recording to its Store as they finish. A record is the line
 // "exchange NUMBER SIZE RUN" and a cassette of that one exchange of SIZE bytes, whose checksum
 // covers the line too; numbers have the order of the cassette. A record may instead retract an
-// earlier exchange of its number, see Recorder.Retract. The file is opened for each record, so
-// that a recorder that is never saved does not leave it open.
+// earlier exchange of its number, see Recorder.Retract.
 type journal struct {
 	mu           sync.Mutex
 	begun        bool
 	err          error                // the first failure to write
 	conversation secrets.Conversation // of the exchanges on disk
 	split        bool                 // a credential was split over several exchanges
-	// resumed means that the first write continues the file at end, the end of its last intact
-	// record.
+	// resumed means that the first write continues the file.
 	resumed bool
-	end     int64
+	// end is the end of its last intact record.
+	end int64
 }
 
 // maxRun bounds the name of a run, in bytes.
 const maxRun = 100
 
-// journalFile is the path of the journal of o's cassette.
-func journalFile(o Options) string {
-	return o.file().OnDisk() + journalSuffix
-}
+// journalName is the name of the journal of o's cassette in its Store.
+func journalName(o Options) string { return o.Path + journalSuffix }
 
 // keep writes a finished exchange to disk, unless Save would refuse it. Save reports an
 // error of keep, because the caller must get the reply it paid for even if the disk fails.
@@ -77,7 +70,7 @@ func (j *journal) retract(o Options, number int64, digest string) {
 
 // add appends a record and stores the first error. The caller must have locked.
 func (j *journal) add(o Options, record []byte) {
-	if err := j.write(journalFile(o), record); err != nil && j.err == nil {
+	if err := j.write(o, record); err != nil && j.err == nil {
 		j.err = err
 	}
 }
@@ -91,35 +84,22 @@ func record(number int64, run string, cassette []byte) []byte {
 	return checksum.Append(append(append(line, '\n'), cassette[:len(cassette)-checksum.Size]...))
 }
 
-// write appends to the file. The first write cuts off the torn end of a continued journal,
-// or renames the journal of an earlier recording.
-func (j *journal) write(file string, record []byte) error {
-	flags := os.O_WRONLY | os.O_APPEND
+// write appends to the file, behind its last intact record. The first write renames the
+// journal of an earlier recording, unless it continues it.
+func (j *journal) write(o Options, record []byte) error {
+	s, name := o.store(), journalName(o)
 	if !j.begun && !j.resumed {
-		flags |= os.O_CREATE | os.O_EXCL
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		if err := s.Rename(name, name+oldSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Rename(file, file+oldSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+		j.end = 0
 	}
-	f, err := regular.OpenFile(file, flags, 0o600)
-	if err != nil {
+	if err := s.Append(name, j.end, record); err != nil {
 		return err
 	}
-	if !j.begun && j.resumed {
-		err = f.Truncate(j.end)
-	}
-	if err == nil {
-		_, err = f.Write(record)
-	}
-	err = errors.Join(err, f.Sync(), f.Close())
-	if !j.begun {
-		err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(file)))
-	}
 	j.begun = true
-	return err
+	j.end += int64(len(record))
+	return nil
 }
 
 // failure is the reason why the journal is incomplete; nil if it is complete.
@@ -136,7 +116,7 @@ func (j *journal) failure() error {
 // may become known after its exchange.
 func (j *journal) filter(o Options, recordings []*recording) error {
 	j.mu.Lock()
-	err := os.Remove(journalFile(o))
+	err := o.store().Remove(journalName(o))
 	j.begun, j.resumed, j.conversation, j.split = false, false, nil, false
 	j.mu.Unlock()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +141,8 @@ func (j *journal) discard(o Options) error {
 // removeJournal removes the replaced journal first, so that the journal still marks an
 // incomplete removal.
 func removeJournal(o Options) error {
-	for _, file := range []string{journalFile(o) + oldSuffix, journalFile(o)} {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{journalName(o) + oldSuffix, journalName(o)} {
+		if err := o.store().Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +34,12 @@ const (
 // or NAME.journal.old. It does not modify the file. A replay of the recovered cassette ends
 // in a *MissError where the recording ended.
 func Recover(file string) (Recovered, error) {
-	data, err := readJournalFile(file)
+	return RecoverIn(Dir(filepath.Dir(file)), filepath.Base(file))
+}
+
+// RecoverIn is Recover of a journal in a Store.
+func RecoverIn(s Store, name string) (Recovered, error) {
+	data, err := readJournalFile(s, name)
 	if err != nil {
 		return Recovered{}, fmt.Errorf("recover recording: %w", err)
 	}
@@ -47,7 +53,7 @@ func Recover(file string) (Recovered, error) {
 	if r.Exchanges == 0 {
 		return r, nil
 	}
-	r.Cassette, err = cassette.Seal(cassette.File{Path: file}, t)
+	r.Cassette, err = cassette.Seal(cassette.File{Path: name}, t)
 	return r, err
 }
 

@@ -3,16 +3,14 @@ package recorder
 import (
 	"errors"
 	"io/fs"
-	"os"
 
-	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // leaks reports whether a journal contains a credential that is now known.
-func leaks(o Options, file string) (bool, error) {
-	got, err := Recover(file)
+func leaks(o Options, name string) (bool, error) {
+	got, err := RecoverIn(o.store(), name)
 	var secret *cassette.SecretError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -28,7 +26,7 @@ func leaks(o Options, file string) (bool, error) {
 			return true, nil
 		}
 	}
-	text, err := regular.ReadFile(file) // including torn parts
+	text, err := o.store().ReadFile(name, maxJournal) // including torn parts
 	return o.Secrets.Find(string(text)) != "", err
 }
 
@@ -36,10 +34,10 @@ func leaks(o Options, file string) (bool, error) {
 // now known.
 func purge(o Options) error {
 	var failed error
-	for _, file := range []string{journalFile(o), journalFile(o) + oldSuffix} {
-		bad, err := leaks(o, file)
+	for _, name := range []string{journalName(o), journalName(o) + oldSuffix} {
+		bad, err := leaks(o, name)
 		if bad {
-			err = os.Remove(file)
+			err = o.store().Remove(name)
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -56,11 +54,11 @@ func (r *Recorder) recheck() {
 		return
 	}
 	r.checked = known
-	if bad, err := leaks(r.o, journalFile(r.o)); bad || err != nil {
+	if bad, err := leaks(r.o, journalName(r.o)); bad || err != nil {
 		_ = r.journal.filter(r.o, r.recordings) // Save reports its error
 	}
-	if bad, err := leaks(r.o, journalFile(r.o)+oldSuffix); bad || err != nil {
-		_ = os.Remove(journalFile(r.o) + oldSuffix)
+	if bad, err := leaks(r.o, journalName(r.o)+oldSuffix); bad || err != nil {
+		_ = r.o.store().Remove(journalName(r.o) + oldSuffix)
 	}
 }
 
@@ -75,7 +73,7 @@ func (j *journal) containsSplit(o Options, it *cassette.Interaction) bool {
 		return false
 	}
 	j.split, j.begun, j.resumed = true, false, false
-	if err := os.Remove(journalFile(o)); err != nil && !errors.Is(err, fs.ErrNotExist) && j.err == nil {
+	if err := o.store().Remove(journalName(o)); err != nil && !errors.Is(err, fs.ErrNotExist) && j.err == nil {
 		j.err = err
 	}
 	return true

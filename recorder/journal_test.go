@@ -469,3 +469,8 @@ func FuzzReadJournal(f *testing.F) {
 		}
 	})
 }
+
+// journalFile is the path of the journal of o's cassette.
+func journalFile(o Options) string {
+	return o.file().OnDisk() + journalSuffix
+}

@@ -36,7 +36,7 @@ const (
 	Live   Mode = "live"   // from the network, not recorded
 )
 
-// Options configure a Recorder. Only Path and one of FS and Dir are required.
+// Options configure a Recorder. Only Path and one of FS, Dir and Store are required.
 type Options struct {
 	// Mode defaults to Replay.
 	Mode Mode
@@ -47,6 +47,8 @@ type Options struct {
 	FS   fs.FS
 	Dir  string
 	Path string
+	// Store is written to instead of Dir in Record; nil means Dir.
+	Store Store
 	// Header describes what is recorded; it is written into the cassette.
 	Header cassette.Header
 	// Run names the recording in the journal: at most 100 characters without white space; it
@@ -79,6 +81,14 @@ type Options struct {
 	// AllowUnsealed lets Replay read a cassette of go-vcr, which has no checksum, so
 	// truncation goes undetected. A cupel cassette without its checksum is always refused.
 	AllowUnsealed bool
+}
+
+// store is where o records to.
+func (o Options) store() Store {
+	if o.Store != nil {
+		return o.Store
+	}
+	return Dir(o.Dir)
 }
 
 // file names the cassette of o.

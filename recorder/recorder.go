@@ -63,7 +63,7 @@ func New(o Options) (*Recorder, error) {
 	}
 	switch o.Mode {
 	case Record:
-		if o.Dir == "" {
+		if o.Dir == "" && o.Store == nil {
 			return nil, errors.New("record cassette " + o.Path + ": no folder to write to")
 		}
 		r.checked = o.Secrets.Known()

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 
-	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -103,7 +100,7 @@ func (r *Recorder) Retract(place int) {
 // resume reads the journal to continue and returns its exchanges. It returns none from a
 // journal of another run or header, which the first write renames.
 func (j *journal) resume(o Options) (none leftover, err error) {
-	data, err := readJournalFile(journalFile(o))
+	data, err := readJournalFile(o.store(), journalName(o))
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
@@ -120,41 +117,34 @@ func (j *journal) resume(o Options) (none leftover, err error) {
 	return newLeftover(c.exchanges(true)), nil
 }
 
-// readJournalFile reads a journal of at most twice cassette.MaxBytes.
-func readJournalFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	switch {
+// maxJournal bounds the journal that is read, in bytes.
+const maxJournal = 2 * cassette.MaxBytes
+
+// readJournalFile reads a journal of at most maxJournal bytes.
+func readJournalFile(s Store, name string) ([]byte, error) {
+	switch size, err := s.Size(name); {
 	case err != nil:
 		return nil, err
-	case info.Size() > 2*cassette.MaxBytes:
-		return nil, fmt.Errorf("%s: larger than %d bytes", file, 2*cassette.MaxBytes)
+	case size > maxJournal:
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxJournal)
 	}
-	return regular.ReadFile(file)
+	return s.ReadFile(name, maxJournal)
 }
 
-// Unfinished reports whether a recording of the cassette left a journal. It uses only Dir and
-// Path of o.
+// Unfinished reports whether a recording of the cassette left a journal. It uses only Dir,
+// Store and Path of o.
 func Unfinished(o Options) bool {
-	info, err := os.Stat(journalFile(o))
-	return err == nil && info.Mode().IsRegular()
+	_, err := o.store().Size(journalName(o))
+	return err == nil
 }
 
 // Discard removes the journal that a recording with KeepJournal left, and a renamed one. It
-// keeps the journal of a run other than o.Run. It uses only Dir, Path and Run of o.
+// keeps the journal of a run other than o.Run. It uses only Dir, Store, Path and Run of o.
 func Discard(o Options) error {
 	if !Unfinished(o) {
 		return nil
 	}
-	head := make([]byte, maxHead)
-	f, err := regular.Open(journalFile(o))
-	if err == nil {
-		var n int
-		n, err = io.ReadFull(f, head)
-		if head = head[:n]; errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = nil
-		}
-		err = errors.Join(err, f.Close())
-	}
+	head, err := o.store().ReadFile(journalName(o), maxHead)
 	if err == nil && runOf(head) == o.Run {
 		err = removeJournal(o)
 	}

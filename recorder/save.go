@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
@@ -41,7 +42,7 @@ func (r *Recorder) Save() error {
 	if err != nil {
 		return r.refused(err)
 	}
-	if err := r.o.file().Write(data); err != nil {
+	if err := r.o.store().WriteFile(r.o.Path, data); err != nil {
 		return fmt.Errorf("save cassette %s: %w", r.o.Path, errors.Join(err, r.journal.failure()))
 	}
 	_, r.digest, _ = checksum.Check(data)
@@ -72,7 +73,7 @@ func (r *Recorder) Note(address, text string) {
 func (r *Recorder) refused(err error) error {
 	var secret *cassette.SecretError
 	if errors.As(err, &secret) && errors.Join(r.journal.filter(r.o, r.recordings), purge(r.o)) != nil {
-		return fmt.Errorf("%w; delete its journal %s, which cannot be rewritten", err, r.o.Secrets.Redact("path", journalFile(r.o)))
+		return fmt.Errorf("%w; delete its journal %s, which cannot be rewritten", err, r.o.Secrets.Redact("path", filepath.Join(r.o.Dir, filepath.FromSlash(journalName(r.o)))))
 	}
 	return err
 }

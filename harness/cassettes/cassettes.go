@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
 // State says what a replay can expect of a cassette.
@@ -44,7 +46,8 @@ func Path(task, candidate string, trial int) string {
 	return fmt.Sprintf("%s/%s/%d.yaml", candidate, task, trial)
 }
 
-// PackName is the file in a suite folder that replaces its cassettes folder.
+// PackName is the pack in a suite folder that replaces its cassettes folder: a file, or a folder
+// of segments and packs.
 const PackName = "cassettes.pack"
 
 // Open returns where a suite's cassettes are read from: its folder
@@ -56,7 +59,7 @@ func Open(s *goldens.Suite) (files fs.FS, closeAll func(), err error) {
 		return nil, closeAll, nil
 	}
 	if _, err := fs.Stat(s.FS, "cassettes"); errors.Is(err, fs.ErrNotExist) {
-		pack, err := cassette.OpenPack(s.FS, PackName)
+		pack, err := packs.Open(s.FS, PackName)
 		if err == nil {
 			return pack, func() { _ = pack.Close() }, nil // only read: nothing can be lost
 		}
@@ -96,3 +99,17 @@ func (e *MissingError) Error() string {
 
 // Unwrap returns the missing ones.
 func (e *MissingError) Unwrap() []error { return e.Missing }
+
+// Folder opens the pack that recordings of the suite in a folder go to: its folder PackName, if it
+// has no folder of YAML files. It is nil if recordings go to YAML files. The caller must close
+// it.
+func Folder(suite string) (*packs.Folder, error) {
+	path := filepath.Join(suite, PackName)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return nil, nil //nolint:nilnil // most suites have none
+	}
+	if _, err := os.Stat(filepath.Join(suite, "cassettes")); !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // with both, the folder of YAML files is read
+	}
+	return packs.OpenDir(path)
+}

@@ -82,7 +82,7 @@ func (h *Hosts) act(ctx context.Context, v *drive.Env, p drive.Planned) (r Recor
 			return r, drive.Repeated{Err: err}
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // its content is in memory
-		w.Mode, w.CassetteDir, w.Resumed = recorder.Record, dir, false
+		w.Mode, w.Store, w.Resumed = recorder.Record, recorder.Dir(dir), false
 	}
 	rec, err := w.NewRecorder(p)
 	if err != nil {

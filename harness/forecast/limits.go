@@ -82,7 +82,7 @@ func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 		f.warnOfSpending(shares, total)
 	} else {
 		record := ""
-		if f.CassetteDir != "" {
+		if f.Records() {
 			record = "; record them with: " + f.RecordCommand("", "", f.Trials)
 		}
 		if absent > 0 {
@@ -144,13 +144,15 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 	}
 }
 
-// isAbsent reports whether an episode of a replay has no cassette. It does not check packs,
-// because it would read them.
+// isAbsent reports whether an episode of a replay has no cassette.
 func isAbsent(o harness.Options, e drive.Planned) bool {
-	_, pack := o.Cassettes.(*cassette.Pack)
-	if o.Mode != recorder.Replay || pack || o.Cassettes == nil || e.Cassette == "" || e.Candidate.Provider == episode.ScriptedCandidate ||
+	if o.Mode != recorder.Replay || o.Cassettes == nil || e.Cassette == "" || e.Candidate.Provider == episode.ScriptedCandidate ||
 		o.Decide != nil && e.Trial > o.Decide.Rounds()[0] {
 		return false
+	}
+	if pack, ok := o.Cassettes.(cassette.Archive); ok {
+		_, has := pack.Digest(e.Cassette)
+		return !has
 	}
 	_, err := fs.Stat(o.Cassettes, e.Cassette)
 	return errors.Is(err, fs.ErrNotExist)

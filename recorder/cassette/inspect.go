@@ -187,8 +187,11 @@ func FindSecrets(f File) ([]*SecretError, error) {
 }
 
 // List returns the paths of the files in a folder that could be cassettes, in walking
-// order; a missing folder has none.
+// order, or those of an Archive; a missing folder has none.
 func List(folder fs.FS) ([]string, error) {
+	if a, ok := folder.(Archive); ok {
+		return a.Names(), nil
+	}
 	var files []string
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if name == "." && errors.Is(err, fs.ErrNotExist) {

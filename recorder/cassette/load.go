@@ -12,13 +12,30 @@ import (
 	"github.com/cupel-eval/cupel/recorder/internal/checksum"
 )
 
-// Load reads the cassette that f names. A pack returns it without parsing YAML.
+// Archive is a file system of cassettes that are not stored as YAML files, but are read as such:
+// a *Pack, or a folder of them. It has no folders to list.
+type Archive interface {
+	fs.FS
+	// Names are the paths of the cassettes, sorted, in a fresh slice.
+	Names() []string
+	// Load returns a cassette for a replay, without parsing YAML. It may leave out the headers of
+	// requests, which are not matched. If there is none, the error is fs.ErrNotExist.
+	Load(name string) (*Data, error)
+	// Digest returns the SHA-256 hex of a cassette's YAML file, without reading it; false if there
+	// is none.
+	Digest(name string) (string, bool)
+	// Close closes its files. Afterwards no cassette can be read.
+	Close() error
+}
+
+// Load reads the cassette that f names. An Archive returns it by its own Load.
 func Load(f File) (*Data, error) {
-	if p, ok := f.FS.(*Pack); ok {
-		if e := p.entries[f.Path]; e != nil {
-			return p.read(e, true)
+	if a, ok := f.FS.(Archive); ok {
+		t, err := a.Load(f.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &MissingError{Path: f.Path, Command: f.Command}
 		}
-		return nil, &MissingError{Path: f.Path, Command: f.Command}
+		return t, err
 	}
 	data, err := loadFile(f)
 	if err != nil {
@@ -89,11 +106,13 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 }
 
 // FileDigest returns the SHA-256 hex of a cassette's file, like Recorder.Digest, without
-// decoding it. A Pack has it in its index. If the file is missing, the error is
+// decoding it. An Archive has it in its index. If the file is missing, the error is
 // fs.ErrNotExist.
 func FileDigest(files fs.FS, path string) (string, error) {
-	if p, ok := files.(*Pack); ok && p.entries[path] != nil {
-		return hex.EncodeToString(p.entries[path].file[:]), nil
+	if a, ok := files.(Archive); ok {
+		if digest, ok := a.Digest(path); ok {
+			return digest, nil
+		}
 	}
 	data, err := readFile(files, path)
 	if err != nil {

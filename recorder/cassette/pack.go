@@ -143,6 +143,24 @@ func (p *Pack) Len() int { return len(p.entries) }
 // Names are the paths of the cassettes, sorted, in a fresh slice.
 func (p *Pack) Names() []string { return slices.Sorted(maps.Keys(p.entries)) }
 
+// Digest implements Archive.
+func (p *Pack) Digest(name string) (string, bool) {
+	e := p.entries[name]
+	if e == nil {
+		return "", false
+	}
+	return hex.EncodeToString(e.file[:]), true
+}
+
+// Load implements Archive.
+func (p *Pack) Load(name string) (*Data, error) {
+	e := p.entries[name]
+	if e == nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return p.read(e, true)
+}
+
 // Open returns a cassette as its YAML file.
 func (p *Pack) Open(name string) (fs.File, error) {
 	e, ok := p.entries[name]
@@ -157,7 +175,7 @@ func (p *Pack) Open(name string) (fs.File, error) {
 	if sha256.Sum256(data) != e.file {
 		return nil, p.corrupt(e, "its file was written by another version of cupel")
 	}
-	return packFile{bytes.NewReader(data), path.Base(name)}, nil
+	return NewFile(name, data), nil
 }
 
 // read reads a cassette; lean omits what replay does not need.
@@ -227,6 +245,11 @@ func sized(b []byte, n int) []byte {
 
 func (p *Pack) corrupt(e *packEntry, reason string) error {
 	return &CorruptError{e.path, "in pack " + p.name + ": " + reason + "; pack the cassettes again"}
+}
+
+// NewFile is a cassette's YAML file of an Archive, open.
+func NewFile(name string, data []byte) fs.File {
+	return packFile{bytes.NewReader(data), path.Base(name)}
 }
 
 // packFile is a cassette's YAML file, open.

@@ -133,13 +133,14 @@ func (p *packer) add(name string) error {
 
 // read returns a cassette that a pack can reproduce unchanged, and the size of its file.
 func (p *packer) read(name string) (*Data, int64, error) {
-	t, err := Load(File{FS: p.files, Path: name})
+	f := File{FS: p.files, Path: name}
+	data, err := loadFile(f)
 	if err != nil {
 		return nil, 0, err
 	}
-	data, err := readFile(p.files, name)
+	t, err := decodeFile(f, data)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read cassette %s: %w", name, err)
+		return nil, 0, err
 	}
 	var w packWriter
 	w.data(t)

@@ -18,10 +18,11 @@ import (
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/packs"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
-// Source is a folder of cassettes, laid out as CANDIDATE/TASK/TRIAL.yaml, or a pack.
+// Source is a folder of cassettes, laid out as CANDIDATE/TASK/TRIAL.yaml, or a pack of them.
 type Source struct {
 	Name  string
 	Files fs.FS
@@ -34,7 +35,7 @@ type Source struct {
 func Open(names []string) (sources []Source, closeAll func(), err error) {
 	closeAll = func() {
 		for _, s := range sources {
-			if pack, ok := s.Files.(*cassette.Pack); ok {
+			if pack, ok := s.Files.(cassette.Archive); ok {
 				_ = pack.Close() // only read: nothing can be lost
 			}
 		}
@@ -55,11 +56,11 @@ func open(name string) (Source, error) {
 	switch {
 	case err != nil:
 		return s, err
-	case info.IsDir():
+	case info.IsDir() && !packs.Is(name):
 		s.Paths, err = cassette.List(s.Files)
 	default:
-		var pack *cassette.Pack
-		if pack, err = cassette.OpenPack(regular.DirFS(filepath.Dir(name)), filepath.Base(name)); err == nil {
+		var pack cassette.Archive
+		if pack, err = packs.Open(regular.DirFS(filepath.Dir(name)), filepath.Base(name)); err == nil {
 			s.Files, s.Paths = pack, pack.Names()
 		}
 	}
@@ -216,12 +217,38 @@ func (s Suite) choose(p *Plan, path string, all []recording, old cassettes.Statu
 
 func (r recording) when() string { return cmp.Or(r.day, "on an unknown day") }
 
+// WriteTo adds the chosen cassettes to the suite's pack, which is locked.
+func (s Suite) WriteTo(p *Plan, pack *packs.Folder) error {
+	for i, path := range slices.Sorted(maps.Keys(p.chosen)) {
+		data, err := p.chosen[path].read(path)
+		if err == nil {
+			err = pack.WriteFile(path, data)
+		}
+		if err != nil {
+			return fmt.Errorf("join cassettes: %d of %d are in the pack, run the command again: %w", i, len(p.chosen), err)
+		}
+	}
+	return nil
+}
+
+// read returns the file of a recording.
+func (r recording) read(path string) ([]byte, error) {
+	data, err := fs.ReadFile(r.source.Files, path)
+	if err != nil {
+		return nil, err
+	}
+	if again, err := cassette.FileDigest(r.source.Files, path); err != nil || r.digest != "" && again != r.digest {
+		return nil, fmt.Errorf("%s in %s changed meanwhile; run the command again", path, r.source.Name)
+	}
+	return data, nil
+}
+
 // Write puts the chosen cassettes into the suite's folder, and those of its pack, if it has
 // no folder. All are written beside their places before the first is replaced: an error
 // until then changes nothing.
 func (s Suite) Write(p *Plan, dir string) (err error) {
 	all := maps.Clone(p.chosen)
-	if pack, ok := s.Files.(*cassette.Pack); ok {
+	if pack, ok := s.Files.(cassette.Archive); ok {
 		for _, path := range pack.Names() {
 			if _, ok := all[path]; !ok {
 				all[path] = recording{source: Source{Files: pack}}
@@ -235,13 +262,9 @@ func (s Suite) Write(p *Plan, dir string) (err error) {
 		}
 	}()
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		r := all[path]
-		data, err := fs.ReadFile(r.source.Files, path)
+		data, err := all[path].read(path)
 		if err != nil {
 			return fmt.Errorf("join cassettes: %w", err)
-		}
-		if again, err := cassette.FileDigest(r.source.Files, path); err != nil || r.digest != "" && again != r.digest {
-			return fmt.Errorf("join cassettes: %s in %s changed meanwhile; run the command again", path, r.source.Name)
 		}
 		to := filepath.Join(dir, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {

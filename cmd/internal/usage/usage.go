@@ -22,6 +22,7 @@ import (
 	"github.com/cupel-eval/cupel/providers/audit"
 	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder/cassette"
+	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
 // New makes an auditor of all wires.
@@ -43,10 +44,15 @@ func Read(a *audit.Auditor, name string) error {
 	files := regular.DirFS(folder)
 	var bad []error
 	err = fs.WalkDir(files, root, func(below string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && below != root {
+		shown := filepath.Join(folder, filepath.FromSlash(below))
+		switch {
+		case err == nil && d.IsDir() && packs.Is(shown):
+			bad = append(bad, auditPack(a, files, below, shown))
+			return fs.SkipDir
+		case err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && below != root:
 			return err
 		}
-		bad = append(bad, auditFile(a, files, below, filepath.Join(folder, filepath.FromSlash(below)), below == root))
+		bad = append(bad, auditFile(a, files, below, shown, below == root))
 		return nil
 	})
 	return errors.Join(append(bad, err)...)
@@ -78,18 +84,23 @@ func auditFile(a *audit.Auditor, files fs.FS, name, shown string, named bool) er
 		}
 		return errors.Join(bad...)
 	case ".pack":
-		pack, err := cassette.OpenPack(files, name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = pack.Close() }() // only read: nothing can be lost
-		var bad []error
-		for _, inside := range pack.Names() {
-			bad = append(bad, auditCassette(a, pack, inside, shown+"/"+inside))
-		}
-		return errors.Join(bad...)
+		return auditPack(a, files, name, shown)
 	}
 	return nil
+}
+
+// auditPack reads the cassettes in a pack, which is a file or a folder.
+func auditPack(a *audit.Auditor, files fs.FS, name, shown string) error {
+	pack, err := packs.Open(files, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pack.Close() }() // only read: nothing can be lost
+	var bad []error
+	for _, inside := range pack.Names() {
+		bad = append(bad, auditCassette(a, pack, inside, shown+"/"+inside))
+	}
+	return errors.Join(bad...)
 }
 
 // auditCassette reads the exchanges of a cassette that cupel or go-vcr wrote.

@@ -31,9 +31,9 @@ type Env struct {
 	Resumed bool
 	// Speed is the speed of a replay; 0 does not wait.
 	Speed float64
-	// Cassettes is the source of a replay, CassetteDir the target of a recording.
-	Cassettes   fs.FS
-	CassetteDir string
+	// Cassettes is the source of a replay, Store the target of a recording.
+	Cassettes fs.FS
+	Store     recorder.Store
 	// Header returns the header of an episode's cassette, without its day.
 	Header func(Planned) cassette.Header
 	// Command returns the shell command that records an episode.
@@ -76,7 +76,7 @@ type Env struct {
 // NewRecorder opens or creates the cassette of an episode.
 func (v *Env) NewRecorder(p Planned) (*recorder.Recorder, error) {
 	o := recorder.Options{
-		Mode: v.Mode, FS: v.Cassettes, Dir: v.CassetteDir, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
+		Mode: v.Mode, FS: v.Cassettes, Store: v.Store, Path: p.Cassette, Command: v.commandOf(p), Speed: v.Speed,
 	}
 	if v.Mode == recorder.Replay {
 		rec, err := recorder.New(o)
