@@ -90,6 +90,9 @@ func (p *process) fleet() fleets.Host {
 			if o, cleanup, err = options(ctx, p, cfg, harness.Selection{}); err != nil {
 				return o, cleanup, err
 			}
+			if o.Mode == recorder.Record { // the coordinator stores recordings
+				return o, cleanup, nil
+			}
 			pack, _ := c.Flags().GetString("pack")
 			closePack, err := packing.Use(&o, pack)
 			closeSim := cleanup

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,12 +80,27 @@ func unitAt(r *runner, s *store, place int32) (u fleet.Unit, err error) {
 				u.Done = append(u.Done, rows)
 			}
 		}
-		if r.Mode == recorder.Replay {
+		switch r.Mode {
+		case recorder.Replay:
 			digest, err := cassetteDigest(r, i)
 			if err != nil {
 				return u, err
 			}
 			u.Cassettes = append(u.Cassettes, digest)
+		case recorder.Record:
+			if r.resumed == nil || !hasJournal(r, other) {
+				break
+			}
+			path, _ := r.plan.cassette(i)
+			name := path + fleet.JournalSuffix
+			journal, err := r.store().ReadFile(name, 2*cassette.MaxBytes)
+			if err != nil {
+				return u, err
+			}
+			if u.Journals == nil {
+				u.Journals = map[string][]byte{}
+			}
+			u.Journals[name] = journal
 		}
 	}
 	return u, nil
@@ -111,7 +127,7 @@ func (b *runState) unitEnded(res fleet.UnitResult) error {
 		}
 		path, _ := b.r.plan.cassette(i)
 		if data := res.Cassettes[path]; data != nil {
-			if err := (cassette.File{Dir: b.r.CassetteDir, Path: path}).Write(data); err != nil {
+			if err := b.r.store().WriteFile(path, data); err != nil {
 				return fmt.Errorf("save cassette %s: %w", path, err)
 			}
 		}
@@ -125,15 +141,16 @@ func (b *runState) unitEnded(res fleet.UnitResult) error {
 
 // Worker executes units of a run that another process coordinates. It implements fleet.Worker.
 type Worker struct {
-	r *runner
-	s store // its spending log
+	r       *runner
+	s       store         // its spending log
+	records *fleet.Mirror // nil unless it records
 }
 
 // NewWorker prepares to execute units of the run of m with the caller's own suite,
 // configuration and program. If they differ from those of the run, the error is a *ConfigError
 // with every difference. Mode, trials, seed and selection of o are replaced by those of the
-// run. Recordings are written to o.CassetteDir, and what the worker spends to a folder of the
-// run below o.Runs; a worker with the same folders continues what a killed one left.
+// run. What the worker spends is written to a folder of the run below o.Runs; a worker with the
+// same folder continues the log of one that was killed.
 func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 	o.Mode, o.Trials, o.Seed, o.Select = recorder.Mode(m.Mode), m.Trials, m.Seed, Selection{}
 	o.Resume, o.Stale, o.Decide, o.Canary, o.Executor = "", false, nil, false, nil
@@ -143,11 +160,23 @@ func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 	if m.Fork != nil {
 		o.Fork = &Fork{Task: m.Fork.Task, Candidate: m.Fork.Candidate, Trial: m.Fork.Trial, Turn: m.Fork.Turn, Answer: m.Fork.Answer}
 	}
-	r, err := newRunner(o)
-	if err != nil {
+	w := &Worker{}
+	if o.Mode == recorder.Record {
+		w.records = fleet.NewMirror()
+		o.Store = w.records
+	}
+	if base := o.Transport; o.Mode != recorder.Replay {
+		o.Transport = func(provider string) http.RoundTripper {
+			if base == nil {
+				return fleet.Transport(http.DefaultTransport)
+			}
+			return fleet.Transport(base(provider))
+		}
+	}
+	var err error
+	if w.r, err = newRunner(o); err != nil {
 		return nil, err
 	}
-	w := &Worker{r: r}
 	if err := w.join(m); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -190,10 +219,34 @@ func (w *Worker) Slots(provider string) int {
 
 // Run executes a unit. It fails with fleet.ErrCancelled if ctx or drain ends first, and if the worker
 // lacks an episode or has another cassette of it.
-func (w *Worker) Run(ctx context.Context, u fleet.Unit, drain <-chan struct{}) (fleet.UnitResult, error) {
-	ctx, stop := drive.Drainable(ctx, drain)
+func (w *Worker) Run(ctx context.Context, u fleet.Unit, log fleet.Log, drain <-chan struct{}) (res fleet.UnitResult, err error) {
+	ctx, stop := drive.Drainable(fleet.WithLog(ctx, log), drain)
 	defer stop()
-	return w.run(ctx, u, nil)
+	if w.records == nil {
+		return w.run(ctx, u, nil)
+	}
+	places, err := w.places(u)
+	if err != nil {
+		return res, err
+	}
+	cassettes := map[string][]byte{}
+	for _, i := range places {
+		path, _ := w.r.plan.cassette(int(i))
+		if path == "" {
+			continue
+		}
+		if err := w.records.Begin(path, log); err != nil {
+			return res, fmt.Errorf("take over the recording of %s: %w: %w", path, err, fleet.ErrCancelled)
+		}
+		defer func() {
+			if data := w.records.End(path); data != nil {
+				cassettes[path] = data
+			}
+		}()
+	}
+	res, err = w.run(ctx, u, nil)
+	res.Cassettes = cassettes
+	return res, err
 }
 
 // Abandon returns the result of a unit that is not executed, because of lost: harness errors.

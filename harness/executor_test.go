@@ -23,6 +23,7 @@ type crew struct {
 	o       harness.Options
 	abandon string // the episode that is abandoned
 	left    int    // units that are not executed
+	log     fleet.Log
 }
 
 func (c *crew) Execute(ctx context.Context, w fleet.Work) error {
@@ -44,11 +45,11 @@ func (c *crew) Execute(ctx context.Context, w fleet.Work) error {
 			for i := lane; i < len(units)-c.left; i += 4 {
 				u := units[i]
 				if i%7 == 0 {
-					_, err := worker.Run(cancelled, u, nil)
+					_, err := worker.Run(cancelled, u, c.log, nil)
 					require.ErrorIs(c.t, err, fleet.ErrCancelled)
 				}
 				for range 1 + i%5/4 { // every fifth twice
-					res, err := worker.Run(ctx, u, nil)
+					res, err := worker.Run(ctx, u, c.log, nil)
 					if u.Episodes[0] == c.abandon {
 						res, err = worker.Abandon(ctx, u, errors.New("3 workers were lost"))
 					}
@@ -135,10 +136,10 @@ func TestWorkerRefuses(t *testing.T) {
 	plan.Close()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, worker.Close()) }()
-	_, err = worker.Run(context.Background(), fleet.Unit{Episodes: []string{"G01/strong/1"}, Cassettes: []string{"1234"}}, nil)
+	_, err = worker.Run(context.Background(), fleet.Unit{Episodes: []string{"G01/strong/1"}, Cassettes: []string{"1234"}}, nil, nil)
 	require.ErrorContains(t, err, "strong/G01/1.yaml is not that of the run")
 	for name, want := range map[string]string{"G01/nobody/1": "no such episode", "../x": "is not TASK/CANDIDATE/TRIAL", "G01/strong/2": "no such episode"} {
-		_, err = worker.Run(context.Background(), fleet.Unit{Episodes: []string{name}}, nil)
+		_, err = worker.Run(context.Background(), fleet.Unit{Episodes: []string{name}}, nil, nil)
 		require.ErrorContains(t, err, want, name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -87,12 +88,27 @@ type CoordinateOptions struct {
 	// Attempts is the number of workers that a unit may take along until it counts as the
 	// cause; 0 means DefaultAttempts.
 	Attempts int
+	// Caps and Limits are those of the whole fleet.
+	Caps   admission.Caps
+	Limits map[string]admission.Limits
+}
+
+// Shared are the caps and limits of a fleet, as one of its workers takes part in them.
+type Shared struct {
+	Caps   admission.Caps
+	Limits map[string]admission.Limits
+	// Sharing is a harness.Sharing.
+	Sharing interface {
+		Wanted()
+		Join(c *admission.Control, folder string) (leave func() error, err error)
+	}
 }
 
 // WorkOptions configure a worker.
 type WorkOptions struct {
-	// Open prepares for the run of m from the worker's own files. An error refuses the run.
-	Open func(ctx context.Context, m manifest.Manifest) (Worker, error)
+	// Open prepares for the run of m from the worker's own files. limits is nil in a replay. An
+	// error refuses the run.
+	Open func(ctx context.Context, m manifest.Manifest, limits *Shared) (Worker, error)
 	// Concurrency bounds the units in progress; 0 means one bound for each provider.
 	Concurrency int
 	// Drain, when closed, ends the work: no further unit is taken, and those in progress have
@@ -105,6 +121,11 @@ type WorkOptions struct {
 type Status struct {
 	// Name is that of the fleet.
 	Name string `json:"name"`
+	// Spent is what the workers have reported, and Granted what they may have spent: see package
+	// shared. Both are zero in a replay. Caps are those of the fleet.
+	Spent   admission.Spend `json:"spent"`
+	Granted admission.Spend `json:"granted"`
+	Caps    admission.Caps  `json:"caps"`
 	// Run is the run in progress; nil if there is none.
 	Run *RunStatus `json:"run"`
 	// Coordinated is set if the coordinator of Run is alive.
@@ -134,10 +155,12 @@ type RunStatus struct {
 	Tokens      int64 `json:"tokens"`
 	Requests    int64 `json:"requests"`
 	Retries     int64 `json:"retries"`
-	// Redelivered are units that more than one worker began, and Resumed the exchanges that
-	// were taken over from a lost worker and not asked again.
+	// Redelivered are units that more than one worker began. Resumed are exchanges of lost
+	// workers that were not asked again. Repeated are the requests that were in flight when their
+	// worker was lost: at most so many were asked again.
 	Redelivered int    `json:"redelivered"`
 	Resumed     int    `json:"resumed"`
+	Repeated    int    `json:"repeated"`
 	Stopping    string `json:"stopping,omitempty"`
 }
 

@@ -45,6 +45,8 @@ type Unit struct {
 	Cassettes []string `json:"cassettes,omitempty"`
 	// Done are the rows of those that are not executed again.
 	Done []ledger.EpisodeRows `json:"-"`
+	// Journals are what an earlier process has recorded of the others, by name in Log.
+	Journals map[string][]byte `json:"-"`
 }
 
 // UnitResult is the result of a unit.
@@ -64,9 +66,9 @@ var ErrCancelled = errors.New("the unit was not executed to its end")
 type Worker interface {
 	// Slots is the number of units of a provider that it should execute at a time.
 	Slots(provider string) int
-	// Run executes a unit. It fails with ErrCancelled if ctx or drain ends first. Any other
-	// error means that the worker cannot execute the run.
-	Run(ctx context.Context, u Unit, drain <-chan struct{}) (UnitResult, error)
+	// Run executes a unit, from where its log ends. It fails with ErrCancelled if ctx or drain
+	// ends first. Any other error means that the worker cannot execute the run.
+	Run(ctx context.Context, u Unit, log Log, drain <-chan struct{}) (UnitResult, error)
 	// Abandon returns the result of a unit that is not executed because of lost: harness errors.
 	Abandon(ctx context.Context, u Unit, lost error) (UnitResult, error)
 	// Close releases what the worker holds.

@@ -117,6 +117,7 @@ func (r *Run) Join(ctx context.Context, h Host, o *harness.Options) (finish func
 	if err != nil {
 		return nil, err
 	}
+	r.options.Caps, r.options.Limits = o.Caps, o.Limits
 	c := q.Coordinate(r.options)
 	o.Executor, o.Key, o.Canary = c, nil, false // workers have the keys
 	return func(complete bool) error { return errors.Join(c.Finish(complete), q.Close()) }, nil

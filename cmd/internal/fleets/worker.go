@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -32,7 +34,7 @@ lease of the run. Details: docs/scale.md.`
 func newWorker(h func() Host) *cobra.Command {
 	var conn connection
 	var o fleet.WorkOptions
-	var suite string
+	var suite, folder string
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Execute episodes from a queue",
@@ -54,12 +56,17 @@ func newWorker(h func() Host) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			own, unlock, err := ownFolder(folder)
+			if err != nil {
+				return err
+			}
+			defer unlock()
 			var cleanup func()
-			o.Drain, o.Open = drain, func(ctx context.Context, m manifest.Manifest) (fleet.Worker, error) {
+			o.Drain, o.Open = drain, func(ctx context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
 				if cleanup != nil { // of the run before
 					cleanup()
 				}
-				w, clean, err := open(ctx, host, c, suite, m)
+				w, clean, err := open(ctx, host, c, suite, own, m, limits)
 				cleanup = clean
 				return w, err
 			}
@@ -75,13 +82,32 @@ func newWorker(h func() Host) *cobra.Command {
 	cmd.Flags().String("config", "cupel.yaml", "configuration file")
 	cmd.Flags().StringVar(&suite, "suite", "", "suite folder on this machine (default: the one that the run names)")
 	cmd.Flags().String("pack", "", "pack to replay from (default: the suite's cassettes folder)")
+	cmd.Flags().StringVar(&folder, "dir", "worker", "folder in which workers log what they spend; keep it between restarts")
 	cmd.Flags().IntVar(&o.Concurrency, "concurrency", 0, "episodes in parallel (default: one per processor in replay, otherwise 8 per provider)")
 	cmd.Flags().DurationVar(&o.Grace, "grace", 20*time.Second, "time that episodes have to end when the worker is stopped")
 	return cmd
 }
 
+// mostWorkers bounds the workers that share a folder.
+const mostWorkers = 1000
+
+// ownFolder returns the first folder below dir that no other worker uses, so that a worker which is
+// started again continues the log of the one that was killed.
+func ownFolder(dir string) (own string, unlock func(), err error) {
+	for i := 1; i <= mostWorkers; i++ {
+		own = filepath.Join(dir, strconv.Itoa(i))
+		if err = os.MkdirAll(own, 0o777); err != nil {
+			break
+		}
+		if unlock, err = ledger.Lock(own); err == nil {
+			return own, unlock, nil
+		}
+	}
+	return "", nil, fmt.Errorf("find a folder for the worker below %s: %w", dir, err)
+}
+
 // open prepares for a run.
-func open(ctx context.Context, h Host, c *cobra.Command, suite string, m manifest.Manifest) (fleet.Worker, func(), error) {
+func open(ctx context.Context, h Host, c *cobra.Command, suite, folder string, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, func(), error) {
 	if suite == "" {
 		suite = m.SuitePath
 		if !strings.HasPrefix(suite, "builtin:") && !filepath.IsLocal(filepath.FromSlash(suite)) {
@@ -92,6 +118,10 @@ func open(ctx context.Context, h Host, c *cobra.Command, suite string, m manifes
 	if err != nil {
 		return nil, nil, err
 	}
+	if limits != nil {
+		o.Caps, o.Limits, o.Sharing = limits.Caps, limits.Limits, limits.Sharing
+	}
+	o.Runs = folder
 	w, err := harness.NewWorker(o, m)
 	if err != nil {
 		cleanup()

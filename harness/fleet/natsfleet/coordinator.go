@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -25,11 +26,11 @@ type coordinator struct {
 
 	mu sync.Mutex
 	// outstanding are the published units without a result, by token.
-	outstanding map[string]outstanding
-	returned    chan struct{} // receives after a result, never blocks
-	heard       time.Time     // of the last result
-	redelivered int
-	warned      map[string]bool // workers whose refusal was said
+	outstanding                    map[string]outstanding
+	returned                       chan struct{} // receives after a result, never blocks
+	heard                          time.Time     // of the last result
+	redelivered, resumed, repeated int
+	warned                         map[string]bool // workers whose refusal was said
 }
 
 type outstanding struct {
@@ -108,12 +109,15 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 	}
 	for lane := range w.Lanes {
 		_, err := work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: laneConsumer(run, lane), FilterSubject: c.workSubject(run, lane, "*"), AckPolicy: jetstream.AckExplicitPolicy,
+			Durable: laneConsumer(run, lane), FilterSubject: c.workSubject(run, strconv.Itoa(lane), "*"), AckPolicy: jetstream.AckExplicitPolicy,
 			AckWait: c.o.Lease, MaxDeliver: -1, MaxAckPending: -1,
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if err := c.share(ctx, w.Manifest); err != nil {
+		return err
 	}
 	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts}
 	a.Manifest.Tasks = nil
@@ -153,11 +157,11 @@ func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
 			return err
 		}
 		name := token(u.Episodes)
-		out := outstanding{c.workSubject(c.run, u.Lane, name), data}
+		out := outstanding{c.workSubject(c.run, strconv.Itoa(u.Lane), name), data}
 		c.mu.Lock()
 		c.outstanding[name] = out
 		c.mu.Unlock()
-		if c.publish(ctx, out) != nil {
+		if c.appendJournals(ctx, name, u.Journals) != nil || c.publish(ctx, out) != nil {
 			return nil // ctx has ended
 		}
 	}
@@ -225,9 +229,12 @@ func (c *coordinator) Finish(complete bool) error {
 	defer cancel()
 	err := c.runs.Purge(ctx, runKey)
 	if complete {
-		err = errors.Join(err, c.forget(ctx))
+		err = errors.Join(err, c.forget(ctx), c.runs.Purge(ctx, sharedKey(c.run)))
 	}
 	c.lock.release(ctx)
+	if c.redelivered > 0 {
+		c.access.Say(fmt.Sprintf("%d units of lost workers were taken over: %d of their exchanges were not asked again, at most %d requests in flight were", c.redelivered, c.resumed, c.repeated))
+	}
 	if err != nil {
 		return fmt.Errorf("queue %s: end run %s: %w", shown(c.access.URL), c.run, err)
 	}
@@ -238,7 +245,7 @@ func (c *coordinator) Finish(complete bool) error {
 func (c *coordinator) forget(ctx context.Context) error {
 	run := c.run
 	var errs []error
-	for _, what := range []string{"work", "done", "log"} {
+	for _, what := range []string{"work", "done", "log", "data"} {
 		s, err := c.js.Stream(ctx, c.stream(what))
 		if err != nil {
 			errs = append(errs, err)

@@ -6,7 +6,8 @@
 //
 //	cupel-NAME-work  units to execute: names and digests; one message for each
 //	cupel-NAME-done  their results: journal records; the first result of a unit counts
-//	cupel-NAME-log   which worker began a unit, for those that are delivered again
+//	cupel-NAME-log   which worker began a unit or sent a request, for units that are delivered again
+//	cupel-NAME-data  exchanges of units in progress, and recorded cassettes
 //
 // The key-value store cupel-NAME has the run in progress, and cupel-NAME-live what coordinator
 // and workers state about themselves, which expires.
@@ -171,6 +172,7 @@ func (q *queue) prepare(ctx context.Context) (err error) {
 		{Name: q.stream("work"), Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true},
 		{Name: q.stream("done"), Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true},
 		{Name: q.stream("log"), Discard: jetstream.DiscardOld, MaxAge: 7 * 24 * time.Hour},
+		{Name: q.stream("data"), Discard: jetstream.DiscardNew},
 	} {
 		s.Subjects = []string{s.Name + ".>"}
 		_, err := q.js.Stream(ctx, s.Name) // it may have other settings, such as replicas

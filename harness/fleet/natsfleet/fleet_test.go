@@ -92,7 +92,10 @@ func startWorker(t *testing.T, url, name string, o harness.Options) (q fleet.Que
 	drain := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Grace: time.Second, Open: func(_ context.Context, m manifest.Manifest) (fleet.Worker, error) {
+		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Grace: time.Second, Open: func(_ context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
+			if limits != nil {
+				o.Caps, o.Limits, o.Sharing = limits.Caps, limits.Limits, limits.Sharing
+			}
 			return harness.NewWorker(o, m)
 		}})
 	})
@@ -131,6 +134,7 @@ func plain(t *testing.T, o harness.Options) harness.Result {
 }
 
 func TestFleetGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
 	o := options(t, "strong", "weak")
 	whole := plain(t, o)
 	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
@@ -152,6 +156,7 @@ func TestFleetGivesTheSameBytes(t *testing.T) {
 
 // The units of a worker that disappears are delivered again after their lease.
 func TestLostWorkerIsReplaced(t *testing.T) {
+	t.Parallel()
 	o := options(t, "strong")
 	whole := plain(t, o)
 	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
@@ -180,6 +185,7 @@ func TestLostWorkerIsReplaced(t *testing.T) {
 
 // A worker of another build is refused by digest: it executes nothing, and everyone sees why.
 func TestOtherBuildIsRefused(t *testing.T) {
+	t.Parallel()
 	o := options(t, "strong")
 	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
 	other := o
@@ -206,6 +212,7 @@ func TestOtherBuildIsRefused(t *testing.T) {
 
 // At most one run of a fleet is coordinated; another fleet shares the queue.
 func TestTwoCoordinators(t *testing.T) {
+	t.Parallel()
 	o := options(t, "strong")
 	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -238,6 +245,7 @@ func TestTwoCoordinators(t *testing.T) {
 
 // The queue may be restarted while a run is in progress.
 func TestQueueRestarts(t *testing.T) {
+	t.Parallel()
 	o := options(t, "strong")
 	whole := plain(t, o)
 	dir := t.TempDir()
@@ -265,6 +273,7 @@ func TestQueueRestarts(t *testing.T) {
 }
 
 func TestAccess(t *testing.T) {
+	t.Parallel()
 	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir(), User: "fleet", Password: "right"})
 	host := strings.TrimPrefix(url, "nats://")
 	for _, c := range []struct {
@@ -297,6 +306,7 @@ func TestAccess(t *testing.T) {
 
 // Beyond this machine a queue requires TLS and credentials.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		o    fleet.ServeOptions
 		want []string

@@ -2,6 +2,7 @@ package natsfleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,11 +151,16 @@ func (j *job) unit(ctx context.Context, msg jetstream.Msg, drain <-chan struct{}
 		j.handBack(msg)
 		return nil
 	}
+	log, err := j.openLog(ctx, msg, name, h)
+	if err != nil {
+		j.giveBack(name, msg)
+		return nil
+	}
 	var res fleet.UnitResult
 	if int(deliveries) > j.a.Attempts {
 		res, err = j.h.Abandon(ctx, u, fmt.Errorf("%d workers were lost while they executed it: it is not executed again", j.a.Attempts))
 	} else {
-		res, err = j.h.Run(ctx, u, drain)
+		res, err = j.h.Run(ctx, u, log, drain)
 	}
 	switch {
 	case err != nil && !errors.Is(err, fleet.ErrCancelled):
@@ -167,7 +173,9 @@ func (j *job) unit(ctx context.Context, msg jetstream.Msg, drain <-chan struct{}
 		j.giveBack(name, msg)
 		return nil
 	}
-	return j.publish(ctx, msg, name, u, res, deliveries)
+	m := doneMessage{Worker: j.access.Client, Days: res.Days, Deliveries: deliveries}
+	m.Resumed, m.Repeated = log.counts()
+	return j.publish(ctx, msg, name, u, res, m)
 }
 
 // begun notes that the worker begins a unit, and returns how many workers have begun it, not
@@ -202,12 +210,20 @@ func (j *job) giveBack(name string, msg jetstream.Msg) {
 	j.handBack(msg)
 }
 
-// publish publishes a result, and repeats that while the lease is valid.
-func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fleet.Unit, res fleet.UnitResult, deliveries uint64) error {
-	m := doneMessage{Worker: j.access.Client, Days: res.Days, Deliveries: deliveries}
-	var err error
+// publish publishes a result with its cassettes, and repeats that while the lease is valid.
+func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fleet.Unit, res fleet.UnitResult, m doneMessage) (err error) {
 	if m.Rows, err = encodeRows(res.Rows); err != nil {
 		return err
+	}
+	for path, data := range res.Cassettes {
+		b := blob{Subject: j.dataSubject(j.a.Manifest.RunID, name, "c."+rand.Text()), Digest: digestOf(data)}
+		if j.appendData(ctx, b.Subject, data) != nil {
+			return nil // the lease is lost, or the worker ends
+		}
+		if m.Cassettes == nil {
+			m.Cassettes = map[string]blob{}
+		}
+		m.Cassettes[path] = b
 	}
 	data, err := json.Marshal(m)
 	if err != nil {

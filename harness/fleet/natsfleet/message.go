@@ -38,8 +38,12 @@ type doneMessage struct {
 	Worker string        `json:"worker"`
 	Rows   [][]byte      `json:"rows"`
 	Days   manifest.Days `json:"days,omitzero"`
-	// Deliveries is how often the unit was delivered.
+	// Cassettes are the recorded ones, by path.
+	Cassettes map[string]blob `json:"cassettes,omitempty"`
+	// Deliveries is how often the unit was begun. Resumed and Repeated are as in fleet.RunStatus.
 	Deliveries uint64 `json:"deliveries"`
+	Resumed    int    `json:"resumed,omitempty"`
+	Repeated   int    `json:"repeated,omitempty"`
 }
 
 // token identifies a unit in subjects.
@@ -48,8 +52,8 @@ func token(episodes []string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (q *queue) workSubject(run string, lane int, token string) string {
-	return fmt.Sprintf("%s.%s.%d.%s", q.stream("work"), run, lane, token)
+func (q *queue) workSubject(run, lane, token string) string {
+	return fmt.Sprintf("%s.%s.%s.%s", q.stream("work"), run, lane, token)
 }
 
 func (q *queue) doneSubject(run, token string) string {
@@ -59,6 +63,11 @@ func (q *queue) doneSubject(run, token string) string {
 // logSubject is that of the messages which say that a worker began a unit, or handed it back.
 func (q *queue) logSubject(run, token, what string) string {
 	return fmt.Sprintf("%s.%s.%s.%s", q.stream("log"), run, token, what)
+}
+
+// dataSubject is that of the journals (j) or cassettes (c) of a unit, or of all its data.
+func (q *queue) dataSubject(run, token, rest string) string {
+	return fmt.Sprintf("%s.%s.%s.%s", q.stream("data"), run, token, rest)
 }
 
 // laneConsumer is the name of the consumer of a lane's units, doneConsumer that of a run's results.

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/harness/ledger"
 )
 
 // receive stores the results of workers until ctx ends. Its error ends the run.
@@ -59,20 +60,26 @@ func pause(ctx context.Context, d time.Duration) {
 // result stores one result. A message that cannot be read is dropped, and its unit executed again.
 func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Msg) error {
 	name := msg.Subject()[len(c.doneSubject(c.run, "")):]
-	var m doneMessage
-	err := json.Unmarshal(msg.Data(), &m)
-	var res fleet.UnitResult
-	if err == nil {
-		res.Days = m.Days
-		res.Rows, err = decodeRows(m.Rows)
-	}
+	m, res, err := c.read(ctx, msg.Data())
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		c.access.Say(fmt.Sprintf("the result of a unit is damaged: %v; it is executed again", err))
 		_ = msg.Term() // if it is delivered again, it is dropped then
 		return nil
 	}
+	recorded := w.Manifest.Mode == "record"
+	if recorded { // so that no worker begins the unit once its exchanges are removed
+		if err := c.removeWork(ctx, name); err != nil {
+			return nil // it is delivered again
+		}
+	}
 	if err := w.Ended(res); err != nil {
 		return err
+	}
+	if recorded {
+		c.removeData(ctx, name, res.Rows)
 	}
 	if err := msg.Ack(); err != nil {
 		return nil // it is delivered again, and ignored
@@ -82,6 +89,7 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	c.heard = time.Now() //nolint:forbidigo // when to look for lost units; no result depends on it
 	if _, ok := c.outstanding[name]; ok {
 		delete(c.outstanding, name)
+		c.resumed, c.repeated = c.resumed+m.Resumed, c.repeated+m.Repeated
 		if m.Deliveries > 1 {
 			c.redelivered++
 		}
@@ -91,6 +99,50 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	default:
 	}
 	return nil
+}
+
+// read reads a result and its cassettes.
+func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res fleet.UnitResult, err error) {
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, res, err
+	}
+	res.Days, res.Cassettes = m.Days, map[string][]byte{}
+	if res.Rows, err = decodeRows(m.Rows); err != nil {
+		return m, res, err
+	}
+	for path, b := range m.Cassettes {
+		if res.Cassettes[path], _, err = c.readData(ctx, b.Subject); err != nil {
+			return m, res, err
+		}
+		if digestOf(res.Cassettes[path]) != b.Digest {
+			return m, res, fmt.Errorf("cassette %s has another digest", path)
+		}
+	}
+	return m, res, nil
+}
+
+// removeWork removes a unit that has a result, if its worker was lost before it did.
+func (c *coordinator) removeWork(ctx context.Context, name string) error {
+	work, err := c.js.Stream(ctx, c.stream("work"))
+	if err != nil {
+		return err
+	}
+	return work.Purge(ctx, jetstream.WithPurgeSubject(c.workSubject(c.run, "*", name)))
+}
+
+// removeData removes the cassettes of a unit, which are stored now, and its exchanges unless an
+// episode is to be run again. What stays is removed at the end of the run.
+func (c *coordinator) removeData(ctx context.Context, name string, rows []ledger.EpisodeRows) {
+	rest := ">"
+	for i := range rows {
+		if rows[i].Episode.Excluded() != "" {
+			rest = "c.>"
+		}
+	}
+	data, err := c.js.Stream(ctx, c.stream("data"))
+	if err == nil {
+		_ = data.Purge(ctx, jetstream.WithPurgeSubject(c.dataSubject(c.run, name, rest)))
+	}
 }
 
 // watch publishes units again that the queue has lost, and says what workers refuse, until ctx ends.

@@ -152,7 +152,7 @@ func (c *coordinator) state(w fleet.Work) []byte {
 	s := w.Progress()
 	s.Coordinator = c.access.Client
 	c.mu.Lock()
-	s.Redelivered = c.redelivered
+	s.Redelivered, s.Resumed, s.Repeated = c.redelivered, c.resumed, c.repeated
 	c.mu.Unlock()
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -208,6 +208,9 @@ func (q *queue) Status(ctx context.Context) (s fleet.Status, err error) {
 		}
 		run = a.Manifest.RunID
 		s.Run = &fleet.RunStatus{RunID: run, Suite: a.Manifest.SuitePath, Mode: a.Manifest.Mode}
+	}
+	if err := q.addSpent(ctx, run, &s); err != nil {
+		return s, err
 	}
 	return s, q.count(ctx, run, &s)
 }

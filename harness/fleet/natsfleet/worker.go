@@ -133,7 +133,11 @@ func (w *worker) begin(ctx context.Context, a announcement) (end func()) {
 	go func() {
 		defer close(over)
 		run := a.Manifest.RunID
-		h, err := w.o.Open(ctx, a.Manifest)
+		limits, err := w.limits(ctx, a)
+		var h fleet.Worker
+		if err == nil {
+			h, err = w.o.Open(ctx, a.Manifest, limits)
+		}
 		if err != nil {
 			w.refuse(run, err)
 			return

@@ -1,0 +1,178 @@
+package natsfleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/cupel-eval/cupel/harness/fleet"
+)
+
+// blob is a file in the data of a unit.
+type blob struct {
+	Subject string `json:"subject"`
+	Digest  string `json:"digest"`
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// messageHead is room for what else a message has beside its data.
+const messageHead = 4 << 10
+
+// appendData adds data to a subject, in as many messages as it needs. It repeats what fails until
+// ctx ends. A message that was stored although its publication failed is not stored twice.
+func (q *queue) appendData(ctx context.Context, subject string, data []byte) error {
+	most := int(q.nc.MaxPayload()) - messageHead
+	for {
+		part := data[:min(len(data), most)]
+		id := digestOf(append([]byte(subject), part...))
+		err := q.repeat(ctx, "store what was recorded", func() error {
+			_, err := q.js.Publish(ctx, subject, part, jetstream.WithMsgID(id))
+			return err
+		})
+		if data = data[len(part):]; err != nil || len(data) == 0 {
+			return err
+		}
+	}
+}
+
+// readData returns what was added to a subject, and in how many messages.
+func (q *queue) readData(ctx context.Context, subject string) (data []byte, messages int, err error) {
+	s, err := q.js.Stream(ctx, q.stream("data"))
+	if err != nil {
+		return nil, 0, err
+	}
+	for next := uint64(1); ; messages++ {
+		msg, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return data, messages, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		data, next = append(data, msg.Data...), msg.Sequence+1
+	}
+}
+
+// appendJournals stores what an earlier process recorded of a unit, unless the queue has a journal.
+func (c *coordinator) appendJournals(ctx context.Context, unit string, journals map[string][]byte) error {
+	for name, data := range journals {
+		subject := c.journalSubject(c.run, unit, name)
+		err := c.repeat(ctx, "look for what was recorded", func() error {
+			_, messages, err := c.readData(ctx, subject)
+			if messages > 0 {
+				data = nil
+			}
+			return err
+		})
+		if err == nil && len(data) > 0 {
+			err = c.appendData(ctx, subject, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *queue) journalSubject(run, unit, name string) string {
+	return q.dataSubject(run, unit, "j."+token([]string{name}))
+}
+
+// unitLog implements fleet.Log for a unit in progress.
+type unitLog struct {
+	*job
+	ctx  context.Context
+	unit string
+	held *held
+	msg  jetstream.Msg
+	// sent are the requests that earlier workers began to send, and loaded the exchanges that they
+	// finished.
+	sent   int
+	loaded atomic.Int64
+}
+
+// openLog counts what earlier workers have sent.
+func (j *job) openLog(ctx context.Context, msg jetstream.Msg, unit string, h *held) (*unitLog, error) {
+	l := &unitLog{job: j, ctx: ctx, unit: unit, held: h, msg: msg}
+	if j.a.Manifest.Mode == "replay" {
+		return l, nil
+	}
+	log, err := j.js.Stream(ctx, j.stream("log"))
+	if err != nil {
+		return nil, err
+	}
+	subject := j.logSubject(j.a.Manifest.RunID, unit, "sent")
+	info, err := log.Info(ctx, jetstream.WithSubjectFilter(subject))
+	if err != nil {
+		return nil, err
+	}
+	l.sent = int(info.State.Subjects[subject])
+	return l, nil
+}
+
+// counts are the exchanges of earlier workers, and at most how many of their requests had no reply.
+func (l *unitLog) counts() (resumed, repeated int) {
+	resumed = int(l.loaded.Load())
+	return resumed, max(0, l.sent-resumed)
+}
+
+func (l *unitLog) subject(name string) string {
+	return l.journalSubject(l.a.Manifest.RunID, l.unit, name)
+}
+
+// Load implements fleet.Log. If the unit is no longer in the queue, it has a result, and its
+// journals may have been removed.
+func (l *unitLog) Load(name string) ([]byte, error) {
+	var data []byte
+	err := l.repeat(l.ctx, "read what was recorded", func() error {
+		read, messages, err := l.readData(l.ctx, l.subject(name))
+		data = read
+		l.loaded.Add(int64(messages))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	work, err := l.js.Stream(l.ctx, l.stream("work"))
+	if err == nil {
+		_, err = work.GetLastMsgForSubject(l.ctx, l.msg.Subject())
+	}
+	return data, err
+}
+
+// Append implements fleet.Log.
+func (l *unitLog) Append(name string, data []byte) error {
+	return l.appendData(l.ctx, l.subject(name), data)
+}
+
+// Clear implements fleet.Log.
+func (l *unitLog) Clear(name string) error {
+	return l.repeat(l.ctx, "remove what was recorded", func() error {
+		s, err := l.js.Stream(l.ctx, l.stream("data"))
+		if err != nil {
+			return err
+		}
+		return s.Purge(l.ctx, jetstream.WithPurgeSubject(l.subject(name)))
+	})
+}
+
+// Sending implements fleet.Log. It does not wait for the queue: if the worker is killed within the
+// next moment, a request is not counted.
+func (l *unitLog) Sending() error {
+	if l.expired(l.held) {
+		l.held.lost(errLeaseLost)
+		return errLeaseLost
+	}
+	_, err := l.js.PublishAsync(l.logSubject(l.a.Manifest.RunID, l.unit, "sent"), nil)
+	return err
+}
+
+var _ fleet.Log = (*unitLog)(nil)
