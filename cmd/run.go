@@ -188,8 +188,8 @@ func (f *runFlags) run(ctx context.Context, p *process, o harness.Options) (res 
 	if !f.fleet.Queued() {
 		return harness.Run(ctx, o)
 	}
-	if f.human || f.withAgent {
-		return res, exit.Usage(errors.New("--human and --with-agent need this machine; leave --queue out"))
+	if f.human || f.withAgent || o.Fork != nil {
+		return res, exit.Usage(errors.New("--human, --with-agent and --fork need this machine; leave --queue out"))
 	}
 	finish, err := f.fleet.Join(ctx, p.fleet(), &o)
 	if err != nil {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -135,6 +137,11 @@ func (b *runState) unitEnded(res fleet.UnitResult) error {
 		if err := b.ended(i, rows); err != nil {
 			return err
 		}
+		if e := &rows.Episode; e.Status == ledger.StatusBudgetStop {
+			b.mu.Lock()
+			b.capped = cmp.Or(b.capped, errors.New(e.ErrorText))
+			b.mu.Unlock()
+		}
 	}
 	return nil
 }
@@ -144,6 +151,8 @@ type Worker struct {
 	r       *runner
 	s       store         // its spending log
 	records *fleet.Mirror // nil unless it records
+	// closeSuite closes the suite's cassettes if NewWorker opened them; else it is nil.
+	closeSuite func()
 }
 
 // NewWorker prepares to execute units of the run of m with the caller's own suite,
@@ -164,6 +173,12 @@ func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 	if o.Mode == recorder.Record {
 		w.records = fleet.NewMirror()
 		o.Store = w.records
+		if o.Cassettes == nil { // for the earlier episodes of sessions that are not recorded again
+			var err error
+			if o.Cassettes, w.closeSuite, err = cassettes.Open(o.Suite); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if base := o.Transport; o.Mode != recorder.Replay {
 		o.Transport = func(provider string) http.RoundTripper {
@@ -175,6 +190,9 @@ func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 	}
 	var err error
 	if w.r, err = newRunner(o); err != nil {
+		if w.closeSuite != nil {
+			w.closeSuite()
+		}
 		return nil, err
 	}
 	if err := w.join(m); err != nil {
@@ -229,7 +247,7 @@ func (w *Worker) Run(ctx context.Context, u fleet.Unit, log fleet.Log, drain <-c
 	if err != nil {
 		return res, err
 	}
-	cassettes := map[string][]byte{}
+	recorded := map[string][]byte{}
 	for _, i := range places {
 		path, _ := w.r.plan.cassette(int(i))
 		if path == "" {
@@ -240,12 +258,12 @@ func (w *Worker) Run(ctx context.Context, u fleet.Unit, log fleet.Log, drain <-c
 		}
 		defer func() {
 			if data := w.records.End(path); data != nil {
-				cassettes[path] = data
+				recorded[path] = data
 			}
 		}()
 	}
 	res, err = w.run(ctx, u, nil)
-	res.Cassettes = cassettes
+	res.Cassettes = recorded
 	return res, err
 }
 
@@ -320,5 +338,8 @@ func (w *Worker) checkCassette(u fleet.Unit, i, at int, rows ledger.EpisodeRows)
 // Close closes the cassettes, ends the external agents and gives back what was leased.
 func (w *Worker) Close() error {
 	w.r.closeCassettes()
+	if w.closeSuite != nil {
+		w.closeSuite()
+	}
 	return errors.Join(w.r.hosts.Close(), w.s.closeFiles())
 }

@@ -41,6 +41,9 @@ type Access struct {
 	CA, Cert, Key string
 	// Client names this process in the queue and in its status.
 	Client string
+	// Patience is how long to wait for a queue that does not answer at first, such as one that is
+	// restarting. Later, everybody waits for it.
+	Patience time.Duration
 	// Say is called with messages for people, such as a lost connection.
 	Say func(string)
 }

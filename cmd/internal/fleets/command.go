@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,6 +38,9 @@ func Commands(service fleet.Service, h func() Host) []*cobra.Command {
 	}
 	return []*cobra.Command{newQueue(h), newWorker(h), newStatus(h)}
 }
+
+// patience is how long run and worker wait for a queue that does not answer at first.
+const patience = 15 * time.Second
 
 // connection are the flags that say how to reach a queue.
 type connection struct{ url, name, ca, cert, key string }
@@ -113,6 +117,7 @@ func (r *Run) Join(ctx context.Context, h Host, o *harness.Options) (finish func
 	if err != nil {
 		return nil, err
 	}
+	a.Patience = patience
 	q, err := h.Service.Dial(ctx, a)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ func newWorker(h func() Host) *cobra.Command {
 			}
 			ctx, drain, stop := drainOnSignal(c.Context(), host)
 			defer stop()
+			access.Patience = patience
 			q, err := host.Service.Dial(ctx, access)
 			if err != nil {
 				return err

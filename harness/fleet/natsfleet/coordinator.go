@@ -100,6 +100,16 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 		if c.lock, err = c.acquire(ctx, run, state); err != nil {
 			return err
 		}
+		// Counts of an earlier attempt would blame units for workers that were lost then.
+		log, err := c.js.Stream(ctx, c.stream("log"))
+		if err != nil {
+			return err
+		}
+		for _, what := range []string{"begun", "back"} {
+			if err := log.Purge(ctx, jetstream.WithPurgeSubject(c.logSubject(run, "*", what))); err != nil {
+				return err
+			}
+		}
 	}
 	c.run = run
 	c.lock.use(state, lost)

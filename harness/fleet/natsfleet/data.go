@@ -2,6 +2,7 @@ package natsfleet
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,7 +33,7 @@ func (q *queue) appendData(ctx context.Context, subject string, data []byte) err
 	most := int(q.nc.MaxPayload()) - messageHead
 	for {
 		part := data[:min(len(data), most)]
-		id := digestOf(append([]byte(subject), part...))
+		id := rand.Text()
 		err := q.repeat(ctx, "store what was recorded", func() error {
 			_, err := q.js.Publish(ctx, subject, part, jetstream.WithMsgID(id))
 			return err
@@ -171,8 +172,8 @@ func (l *unitLog) Sending() error {
 		l.held.lost(errLeaseLost)
 		return errLeaseLost
 	}
-	_, err := l.js.PublishAsync(l.logSubject(l.a.Manifest.RunID, l.unit, "sent"), nil)
-	return err
+	_, _ = l.js.PublishAsync(l.logSubject(l.a.Manifest.RunID, l.unit, "sent"), nil)
+	return nil
 }
 
 var _ fleet.Log = (*unitLog)(nil)

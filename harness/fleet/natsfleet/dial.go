@@ -77,7 +77,7 @@ func dial(ctx context.Context, a fleet.Access) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect(a.URL, o...)
+	nc, err := connect(ctx, a, o)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -90,6 +90,21 @@ func dial(ctx context.Context, a fleet.Access) (*queue, error) {
 		return nil, explain(err)
 	}
 	return q, nil
+}
+
+// connect connects, and waits for a queue that does not answer.
+func connect(ctx context.Context, a fleet.Access, o []nats.Option) (nc *nats.Conn, err error) {
+	const wait = 500 * time.Millisecond
+	for left := a.Patience; ; left -= wait {
+		nc, err = nats.Connect(a.URL, o...)
+		if !errors.Is(err, nats.ErrNoServers) || left <= 0 || ctx.Err() != nil {
+			return nc, err
+		}
+		if left == a.Patience {
+			a.Say(fmt.Sprintf("the queue does not answer: trying again for %v", a.Patience))
+		}
+		pause(ctx, wait)
+	}
 }
 
 // shown is an address without what may be a credential.

@@ -26,20 +26,9 @@ func (c *coordinator) receive(ctx context.Context, w fleet.Work) error {
 			return err
 		})
 		for err == nil {
-			var batch jetstream.MessageBatch
-			if batch, err = cons.Fetch(256, jetstream.FetchMaxWait(time.Second)); err != nil {
-				break
-			}
-			for msg := range batch.Messages() {
-				if err := c.result(ctx, w, msg); err != nil {
-					return err
-				}
-			}
-			if err = batch.Error(); errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
-				err = nil
-			}
-			if ctx.Err() != nil {
-				return nil
+			var failed error
+			if err, failed = c.batch(ctx, w, cons); failed != nil || ctx.Err() != nil {
+				return failed
 			}
 		}
 		if ctx.Err() == nil {
@@ -48,6 +37,26 @@ func (c *coordinator) receive(ctx context.Context, w fleet.Work) error {
 		}
 	}
 	return nil
+}
+
+// batch stores the results of about the next second. failed ends the run.
+func (c *coordinator) batch(ctx context.Context, w fleet.Work, cons jetstream.Consumer) (err, failed error) {
+	within, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	batch, err := cons.Fetch(256, jetstream.FetchContext(within))
+	if err != nil {
+		return err, nil
+	}
+	for msg := range batch.Messages() {
+		if err := c.result(ctx, w, msg); err != nil {
+			return nil, err
+		}
+	}
+	err = batch.Error()
+	if errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return nil, nil
+	}
+	return err, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {
