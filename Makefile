@@ -4,7 +4,7 @@ export CGO_ENABLED ?= 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT    := bin/golangci-lint
 
-.PHONY: run test slow docs check cross deadcode outdated vuln long kill evidence night s3 kubernetes mutants bench bench-scale scale build lint fuzz duckdb clients external clean
+.PHONY: run test slow docs check cross deadcode outdated vuln long kill fleet evidence night s3 kubernetes mutants bench bench-scale scale build lint fuzz duckdb clients external clean
 
 run: ## run the built-in suite from its cassettes and print the verdict
 	$(GO) run ./cmd/cupel run
@@ -83,6 +83,9 @@ long: ## all tests, those over random kills, damages, faults and caps at full le
 
 kill: ## kill and resume recordings at 200 points: about 4 minutes
 	CUPEL_SLOW=1 CUPEL_KILLS=200 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
+
+fleet: ## kill, stop and resume the processes of a fleet at 100 points, hold its caps, and measure its speed: about 4 minutes
+	CUPEL_FLEET=100 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestFleet -v ./cmd/cupel-fleet
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 120m -run Simulation -v ./reports/internal/evidence ./harness/canary ./reports/stat ./reports/compare ./reports/trend ./reports/model

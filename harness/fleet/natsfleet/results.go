@@ -71,10 +71,11 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	name := msg.Subject()[len(c.doneSubject(c.run, "")):]
 	m, res, err := c.read(ctx, msg.Data())
 	if err != nil {
-		if ctx.Err() != nil {
+		if !errors.Is(err, errDamaged) {
+			_ = msg.NakWithDelay(time.Second) // the queue is restarting
 			return nil
 		}
-		c.access.Say(fmt.Sprintf("the result of a unit is damaged: %v; it is executed again", err))
+		c.access.Say(fmt.Sprintf("%v; the unit is executed again", err))
 		_ = msg.Term() // if it is delivered again, it is dropped then
 		return nil
 	}
@@ -87,11 +88,11 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	if err := w.Ended(res); err != nil {
 		return err
 	}
+	if err := msg.DoubleAck(ctx); err != nil {
+		return nil // it is delivered again, and ignored
+	}
 	if recorded {
 		c.removeData(ctx, name, res.Rows)
-	}
-	if err := msg.Ack(); err != nil {
-		return nil // it is delivered again, and ignored
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,21 +111,24 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	return nil
 }
 
+// errDamaged means that a result cannot be read, now or later.
+var errDamaged = errors.New("the result of a unit is damaged")
+
 // read reads a result and its cassettes.
 func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res fleet.UnitResult, err error) {
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, res, err
+		return m, res, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	res.Days, res.Cassettes = m.Days, map[string][]byte{}
 	if res.Rows, err = decodeRows(m.Rows); err != nil {
-		return m, res, err
+		return m, res, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	for path, b := range m.Cassettes {
 		if res.Cassettes[path], _, err = c.readData(ctx, b.Subject); err != nil {
 			return m, res, err
 		}
 		if digestOf(res.Cassettes[path]) != b.Digest {
-			return m, res, fmt.Errorf("cassette %s has another digest", path)
+			return m, res, fmt.Errorf("%w: cassette %s has another digest", errDamaged, path)
 		}
 	}
 	return m, res, nil
