@@ -343,7 +343,7 @@ func TestFleetSpeed(t *testing.T) {
 	}
 	times := map[int]time.Duration{}
 	for _, n := range []int{1, 4} {
-		p := newPlant(t, time.Second)
+		p := newPlant(t, 600*time.Millisecond)
 		for range n {
 			p.workers = append(p.workers, p.startWorker())
 		}
@@ -352,7 +352,7 @@ func TestFleetSpeed(t *testing.T) {
 			started = len(list)
 		}
 		begun := time.Now()
-		out, code := p.run("run", "--queue", p.url, "--mode", "record", "--runs", "fleet", "--trials", "2")
+		out, code := p.run("run", "--queue", p.url, "--mode", "record", "--runs", "fleet")
 		times[n] = time.Since(begun)
 		require.Zero(t, code, out)
 	}
