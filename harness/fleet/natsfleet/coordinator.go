@@ -126,7 +126,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 			return err
 		}
 	}
-	if err := c.share(ctx, w.Manifest); err != nil {
+	if err := share(ctx, c, w.Manifest); err != nil {
 		return err
 	}
 	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts}
@@ -171,7 +171,7 @@ func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
 		c.mu.Lock()
 		c.outstanding[name] = out
 		c.mu.Unlock()
-		if c.appendJournals(ctx, name, u.Journals) != nil || c.publish(ctx, out) != nil {
+		if appendJournals(ctx, c, name, u.Journals) != nil || c.publish(ctx, out) != nil {
 			return nil // ctx has ended
 		}
 	}

@@ -29,7 +29,7 @@ const messageHead = 4 << 10
 
 // appendData adds data to a subject, in as many messages as it needs. It repeats what fails until
 // ctx ends. A message that was stored although its publication failed is not stored twice.
-func (q *queue) appendData(ctx context.Context, subject string, data []byte) error {
+func appendData(ctx context.Context, q *queue, subject string, data []byte) error {
 	most := int(q.nc.MaxPayload()) - messageHead
 	for {
 		part := data[:min(len(data), most)]
@@ -45,7 +45,7 @@ func (q *queue) appendData(ctx context.Context, subject string, data []byte) err
 }
 
 // readData returns what was added to a subject, and in how many messages.
-func (q *queue) readData(ctx context.Context, subject string) (data []byte, messages int, err error) {
+func readData(ctx context.Context, q *queue, subject string) (data []byte, messages int, err error) {
 	s, err := q.js.Stream(ctx, q.stream("data"))
 	if err != nil {
 		return nil, 0, err
@@ -63,18 +63,18 @@ func (q *queue) readData(ctx context.Context, subject string) (data []byte, mess
 }
 
 // appendJournals stores what an earlier process recorded of a unit, unless the queue has a journal.
-func (c *coordinator) appendJournals(ctx context.Context, unit string, journals map[string][]byte) error {
+func appendJournals(ctx context.Context, c *coordinator, unit string, journals map[string][]byte) error {
 	for name, data := range journals {
 		subject := c.journalSubject(c.run, unit, name)
 		err := c.repeat(ctx, "look for what was recorded", func() error {
-			_, messages, err := c.readData(ctx, subject)
+			_, messages, err := readData(ctx, c.queue, subject)
 			if messages > 0 {
 				data = nil
 			}
 			return err
 		})
 		if err == nil && len(data) > 0 {
-			err = c.appendData(ctx, subject, data)
+			err = appendData(ctx, c.queue, subject, data)
 		}
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (l *unitLog) subject(name string) string {
 func (l *unitLog) Load(name string) ([]byte, error) {
 	var data []byte
 	err := l.repeat(l.ctx, "read what was recorded", func() error {
-		read, messages, err := l.readData(l.ctx, l.subject(name))
+		read, messages, err := readData(l.ctx, l.queue, l.subject(name))
 		data = read
 		l.loaded.Add(int64(messages))
 		return err
@@ -151,7 +151,7 @@ func (l *unitLog) Load(name string) ([]byte, error) {
 
 // Append implements fleet.Log.
 func (l *unitLog) Append(name string, data []byte) error {
-	return l.appendData(l.ctx, l.subject(name), data)
+	return appendData(l.ctx, l.queue, l.subject(name), data)
 }
 
 // Clear implements fleet.Log.

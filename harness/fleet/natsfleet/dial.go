@@ -198,14 +198,14 @@ func (q *queue) prepare(ctx context.Context) (err error) {
 			return fmt.Errorf("stream %s: %w", s.Name, err)
 		}
 	}
-	if q.runs, err = q.bucket(ctx, jetstream.KeyValueConfig{Bucket: q.stream("runs")}); err != nil {
+	if q.runs, err = bucket(ctx, q, jetstream.KeyValueConfig{Bucket: q.stream("runs")}); err != nil {
 		return err
 	}
-	q.live, err = q.bucket(ctx, jetstream.KeyValueConfig{Bucket: q.stream("live"), TTL: liveFor, Storage: jetstream.MemoryStorage})
+	q.live, err = bucket(ctx, q, jetstream.KeyValueConfig{Bucket: q.stream("live"), TTL: liveFor, Storage: jetstream.MemoryStorage})
 	return err
 }
 
-func (q *queue) bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+func bucket(ctx context.Context, q *queue, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	kv, err := q.js.KeyValue(ctx, c.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = q.js.CreateKeyValue(ctx, c)

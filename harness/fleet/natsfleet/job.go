@@ -217,7 +217,7 @@ func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fle
 	}
 	for path, data := range res.Cassettes {
 		b := blob{Subject: j.dataSubject(j.a.Manifest.RunID, name, "c."+rand.Text()), Digest: digestOf(data)}
-		if j.appendData(ctx, b.Subject, data) != nil {
+		if appendData(ctx, j.queue, b.Subject, data) != nil {
 			return nil // the lease is lost, or the worker ends
 		}
 		if m.Cassettes == nil {

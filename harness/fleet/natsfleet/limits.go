@@ -15,7 +15,7 @@ import (
 func sharedKey(run string) string { return "limits." + run }
 
 // share makes the caps and limits of the run known to its workers.
-func (c *coordinator) share(ctx context.Context, m manifest.Manifest) error {
+func share(ctx context.Context, c *coordinator, m manifest.Manifest) error {
 	if m.Mode == "replay" {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (w *worker) limits(ctx context.Context, a announcement) (*fleet.Shared, err
 }
 
 // addSpent adds what the workers of a run have spent.
-func (q *queue) addSpent(ctx context.Context, run string, s *fleet.Status) error {
+func addSpent(ctx context.Context, q *queue, run string, s *fleet.Status) error {
 	if s.Run.Mode == "replay" {
 		return nil
 	}

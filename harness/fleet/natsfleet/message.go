@@ -40,7 +40,7 @@ type doneMessage struct {
 	Days   manifest.Days `json:"days,omitzero"`
 	// Cassettes are the recorded ones, by path.
 	Cassettes map[string]blob `json:"cassettes,omitempty"`
-	// Deliveries is how often the unit was begun. Resumed and Repeated are as in fleet.RunStatus.
+	// Deliveries is how many workers began the unit. Resumed and Repeated are as in fleet.RunStatus.
 	Deliveries uint64 `json:"deliveries"`
 	Resumed    int    `json:"resumed,omitempty"`
 	Repeated   int    `json:"repeated,omitempty"`

@@ -81,7 +81,7 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	}
 	recorded := w.Manifest.Mode == "record"
 	if recorded { // so that no worker begins the unit once its exchanges are removed
-		if err := c.removeWork(ctx, name); err != nil {
+		if err := removeWork(ctx, c, name); err != nil {
 			return nil // it is delivered again
 		}
 	}
@@ -92,7 +92,7 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 		return nil // it is delivered again, and ignored
 	}
 	if recorded {
-		c.removeData(ctx, name, res.Rows)
+		removeData(ctx, c, name, res.Rows)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res
 		return m, res, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	for path, b := range m.Cassettes {
-		if res.Cassettes[path], _, err = c.readData(ctx, b.Subject); err != nil {
+		if res.Cassettes[path], _, err = readData(ctx, c.queue, b.Subject); err != nil {
 			return m, res, err
 		}
 		if digestOf(res.Cassettes[path]) != b.Digest {
@@ -135,7 +135,7 @@ func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res
 }
 
 // removeWork removes a unit that has a result, if its worker was lost before it did.
-func (c *coordinator) removeWork(ctx context.Context, name string) error {
+func removeWork(ctx context.Context, c *coordinator, name string) error {
 	work, err := c.js.Stream(ctx, c.stream("work"))
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (c *coordinator) removeWork(ctx context.Context, name string) error {
 
 // removeData removes the cassettes of a unit, which are stored now, and its exchanges unless an
 // episode is to be run again. What stays is removed at the end of the run.
-func (c *coordinator) removeData(ctx context.Context, name string, rows []ledger.EpisodeRows) {
+func removeData(ctx context.Context, c *coordinator, name string, rows []ledger.EpisodeRows) {
 	rest := ">"
 	for i := range rows {
 		if rows[i].Episode.Excluded() != "" {
@@ -179,14 +179,14 @@ func (c *coordinator) watch(ctx context.Context, w fleet.Work) {
 		}
 		c.mu.Unlock()
 		if silent {
-			c.publishLost(ctx)
+			publishLost(ctx, c)
 		}
 		idle = c.sayWorkers(ctx, idle)
 	}
 }
 
 // publishLost publishes the outstanding units again unless the queue has them or a result.
-func (c *coordinator) publishLost(ctx context.Context) {
+func publishLost(ctx context.Context, c *coordinator) {
 	done, err := c.js.Stream(ctx, c.stream("done"))
 	if err != nil {
 		return

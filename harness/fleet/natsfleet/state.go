@@ -202,21 +202,21 @@ func (q *queue) Status(ctx context.Context) (s fleet.Status, err error) {
 		return s, err
 	}
 	if run == "" {
-		a, err := q.announced(ctx)
+		a, err := announced(ctx, q)
 		if err != nil || a == nil {
 			return s, err
 		}
 		run = a.Manifest.RunID
 		s.Run = &fleet.RunStatus{RunID: run, Suite: a.Manifest.SuitePath, Mode: a.Manifest.Mode}
 	}
-	if err := q.addSpent(ctx, run, &s); err != nil {
+	if err := addSpent(ctx, q, run, &s); err != nil {
 		return s, err
 	}
-	return s, q.count(ctx, run, &s)
+	return s, count(ctx, q, run, &s)
 }
 
 // announced returns the run in progress; nil if there is none.
-func (q *queue) announced(ctx context.Context) (*announcement, error) {
+func announced(ctx context.Context, q *queue) (*announcement, error) {
 	entry, err := q.runs.Get(ctx, runKey)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
@@ -232,7 +232,7 @@ func (q *queue) announced(ctx context.Context) (*announcement, error) {
 }
 
 // count adds up the units of a run.
-func (q *queue) count(ctx context.Context, run string, s *fleet.Status) error {
+func count(ctx context.Context, q *queue, run string, s *fleet.Status) error {
 	for _, what := range []string{"work", "done"} {
 		stream, err := q.js.Stream(ctx, q.stream(what))
 		if err != nil {
