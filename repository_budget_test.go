@@ -62,7 +62,7 @@ var addedPackages = []string{
 	"harness/admission/shared", "harness/external", "harness/external/launch", "harness/fleet", "harness/fleet/natsfleet", "harness/imports", "harness/imports/formats", "harness/ledger/work", "harness/otlp", "harness/prove",
 	"harness/proxy", "harness/store", "harness/store/natsstore", "harness/store/s3store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
-	"reports/stat/agreement", "reports/stat/judging", "reports/judges", "cmd/internal/label", "goldens/labels", "harness/labelling", "reports/labelling", "reports/scoring",
+	"reports/stat/agreement", "reports/stat/judging", "reports/judges", "cmd/internal/judges", "cmd/internal/label", "goldens/labels", "harness/labelling", "reports/labelling", "reports/scoring",
 }
 
 // testPackages are imported by tests only, so their lines are tests.

@@ -203,7 +203,7 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 		{Title: "Run", Commands: []*cobra.Command{newInit(p), newRun(p), newMerge(p), newVerify(p), newRescore(p), newImport(p)}},
 		{Title: "Read results", Commands: []*cobra.Command{newShow(p), newReport(p), newView(p), newCompare(p), newGate(p), newQuery(p), newLabel(p)}},
 		{Title: "Several machines", Commands: append(fleets.Commands(p.app.Fleet, p.fleet), catalogue.Commands(p.stores(), p.findRun, runsFlags)...)},
-		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newCassette(p), newTape(p)}},
+		{Title: "Suites and recordings", Commands: []*cobra.Command{newSuite(p), newJudge(p), newCassette(p), newTape(p)}},
 		{Title: "Other", Commands: []*cobra.Command{newDoctor(p), newCanary(p), newContract(p), newSim(p)}},
 	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {
 		suite, _, err := p.loadSuite(path)

@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 	require.Empty(t, e.ErrorText)
 	require.True(t, e.Solved)
 	require.Contains(t, e.Checks, ledger.Check{Name: "judge.tone", Passed: true})
-	require.Equal(t, []ledger.Score{{Name: "judge.tone", Score: new(0.75), Pass: true, Digest: o.Suite.Judges[0].Digest(), Reason: "says please"}}, e.Scores)
+	require.Equal(t, []ledger.Score{{Name: "judge.tone", Score: new(0.75), AtLeast: new(0.5), Pass: true, Digest: o.Suite.Tasks[0].Expect[0].Judges[0].Bound(), Reason: "says please"}}, e.Scores)
 	require.EqualValues(t, 2, e.JudgeCalls)
 	require.EqualValues(t, 200, *e.JudgeTokensIn)
 	require.EqualValues(t, 20, *e.JudgeTokensOut)
@@ -204,4 +204,21 @@ func TestJudgeIsCapped(t *testing.T) {
 	o.Caps.CostNanoUSD = 1
 	_, err := Run(t.Context(), o)
 	require.ErrorContains(t, err, "task T: judge tone: max_cost caps its cost, but the price table has no price of model unpriced of provider openai")
+}
+
+// A scripted task is judged like any other: its judge is asked on the cassette of the episode.
+func TestJudgeOfScriptedTask(t *testing.T) {
+	c := &court{verdicts: []string{polite}}
+	suite := strings.Replace(judgedSuite, "    request: How long does a refund take?\n", "    request: How long does a refund take?\n    scripted: true\n    script: [{call: {get_job_status: {id: \"7\"}}}, {respond: It takes 30 days.}]\n", 1)
+	o := judged(t, t.TempDir(), suite, c)
+	o.Select.Candidates = []string{"scripted"}
+	res, _ := runOne(t, o)
+	e := res.Rows.Episodes[0]
+	require.Empty(t, e.ErrorText)
+	require.True(t, e.Solved, e.Checks)
+	require.EqualValues(t, 1, e.JudgeCalls)
+	o.Mode, o.Transport = recorder.Replay, nil
+	res, _ = runOne(t, o)
+	require.Empty(t, res.Rows.Episodes[0].ErrorText)
+	require.Equal(t, e.Scores, res.Rows.Episodes[0].Scores)
 }

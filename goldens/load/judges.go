@@ -2,8 +2,10 @@ package load
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/helper"
@@ -47,6 +49,18 @@ func (l *loader) readJudges(list yamlfile.Place) (out []helper.Jury) {
 		out = append(out, j)
 	}
 	return out
+}
+
+// warnOfOwnModels says which judges use the model of a candidate of the suite.
+func (l *loader) warnOfOwnModels(s *goldens.Suite, list yamlfile.Place) {
+	for i, j := range s.Judges {
+		for _, c := range s.Candidates {
+			if j.Model.Model != "" && slices.ContainsFunc([]string{c.Model, c.Rescue, c.Fallback, c.Plan.ReasoningModel}, func(m string) bool { return strings.EqualFold(m, j.Model.Model) }) {
+				at := list.Item(i)
+				l.warned.List = append(l.warned.List, &yamlfile.Problem{File: at.Src.File, Line: at.At(), Field: at.Path, Detail: fmt.Sprintf("judge %s uses %s, the model of candidate %s: a judge tends to prefer what its own model writes", j.Model.Name, j.Model.Model, c.Name)})
+			}
+		}
+	}
 }
 
 // readRubric reads the rubric of a judge, from the suite's file or one beside it.

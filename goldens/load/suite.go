@@ -59,6 +59,7 @@ func (l *loader) suite() *goldens.Suite {
 	}
 	if p, ok := o.Get("judges"); ok {
 		s.Judges = l.readJudges(p)
+		l.warnOfOwnModels(s, p)
 	}
 	l.tools = newOffer()
 	l.readLock()

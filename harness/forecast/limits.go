@@ -80,6 +80,17 @@ func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 	f.warnings = []string{}
 	if f.Mode != recorder.Replay {
 		f.warnOfSpending(shares, total)
+		helped := 0.0
+		for _, s := range shares {
+			for _, t := range s.tasks {
+				if len(t.Task.Helpers()) > 0 {
+					helped += t.n
+				}
+			}
+		}
+		if helped > 0 {
+			f.warnf("%.0f episodes have a judge or a simulated user: calls, tokens and cost above do not include those of these models", helped)
+		}
 	} else {
 		record := ""
 		if f.Records() {
