@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/judges"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -145,4 +146,11 @@ func (p *process) annotate(r model.Report) error {
 		return nil
 	}
 	return text.Annotations(p.commands, r)
+}
+
+func newJudge(p *process) *cobra.Command {
+	return judges.Command(func(c *cobra.Command) (judges.Host, error) {
+		cfg, err := p.load(c)
+		return judges.Host{Stdout: p.stdout, Runs: cfg.Runs}, err
+	})
 }

@@ -38,7 +38,7 @@ func (r *reader) readJudges(o yamlfile.Object) {
 		}
 	}
 	for _, j := range r.judges {
-		if j.Simulated && !slices.ContainsFunc(r.book.judges, func(b judge) bool { return b.name == j.Name }) {
+		if j.Simulated && !r.book.Judges(j.Name) {
 			r.src.Failf(1, "judges", "a simulated model plays judge %s, and no rule says how; add its rule, such as %s: {pass: 'answer contains \"sorry\"'}", j.Name, j.Name)
 		}
 	}
@@ -64,6 +64,11 @@ func (r *reader) readJudge(e yamlfile.Entry) {
 	yamlfile.Read(o, "sensitivity", &j.sensitivity, rate)
 	yamlfile.Read(o, "specificity", &j.specificity, rate)
 	r.book.judges = append(r.book.judges, j)
+}
+
+// Judges reports whether the book has a rule for a judge.
+func (b *Book) Judges(name string) bool {
+	return b != nil && slices.ContainsFunc(b.judges, func(j judge) bool { return j.name == name })
 }
 
 // Verdict is what a simulated model replies as a judge, by its prompt alone: the verdict of the

@@ -93,7 +93,7 @@ func (refundA) Next(s playbook.Seen) ([]playbook.Action, error) {
 func TestMutantsOfAWorldThatChanges(t *testing.T) {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(shopYAML)}}, "shop", map[string]world.Kind{"shop": shop{}})
 	require.NoError(t, err)
-	l, err := newLab(harness.Options{}, suite, suite.Tasks)
+	l, err := newLab(harness.Options{}, suite, suite.Tasks, nil)
 	require.NoError(t, err)
 	says := func(i int) (out []string) {
 		got := Task{ID: suite.Tasks[i].ID}

@@ -15,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/persona"
+	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -39,11 +40,11 @@ const (
 )
 
 // newLab plans an episode of each task.
-func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*lab, error) {
+func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task, book *playbook.Book) (*lab, error) {
 	l := &lab{planned: map[string]drive.Planned{}, env: &drive.Env{
 		RunID: "prove", Mode: recorder.Live, Tools: map[string]episode.ToolFunc{}, Answers: drive.NewAnswerBook(),
 		Command: func(string, string, int) string { return "cupel suite prove" }, Secrets: secrets.New(), Cleaners: &sync.Pool{},
-		LookupEnv: base.LookupEnv, Factories: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return player{}, nil }},
+		LookupEnv: base.LookupEnv, Factories: map[string]providers.Factory{labProvider: func(providers.Options) (providers.Model, error) { return player{book}, nil }},
 	}}
 	for _, t := range suite.Tools {
 		if suite.Remote(t.Name) {
@@ -75,11 +76,14 @@ func newLab(base harness.Options, suite *goldens.Suite, tasks []goldens.Task) (*
 	return l, nil
 }
 
-// player plays the simulated users of the lab.
-type player struct{}
+// player plays the simulated users and judges of the lab.
+type player struct{ book *playbook.Book }
 
 // Call implements providers.Model.
-func (player) Call(_ context.Context, c providers.Call) (providers.Reply, error) {
+func (p player) Call(_ context.Context, c providers.Call) (providers.Reply, error) {
+	if said, ok := p.book.Verdict(c.System, c.Messages[0].Text, playbook.Rates{Sensitivity: 1, Specificity: 1}, 0); ok {
+		return providers.Reply{Text: said}, nil
+	}
 	said, _ := persona.Play(c.System, c.Messages[len(c.Messages)-1].Text, persona.Plain)
 	return providers.Reply{Text: said}, nil
 }

@@ -70,7 +70,7 @@ func testLab(t *testing.T) (*lab, *goldens.Suite) {
 	t.Helper()
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(suiteYAML)}}, "shop", nil)
 	require.NoError(t, err)
-	l, err := newLab(harness.Options{Parts: harness.Parts{Tools: map[string]episode.ToolFunc{"price": prices}}}, suite, suite.Tasks)
+	l, err := newLab(harness.Options{Parts: harness.Parts{Tools: map[string]episode.ToolFunc{"price": prices}}}, suite, suite.Tasks, nil)
 	require.NoError(t, err)
 	return l, suite
 }
@@ -129,7 +129,7 @@ func TestCancelled(t *testing.T) {
 func TestOverHTTP(t *testing.T) {
 	suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(strings.Replace(suiteYAML, "    schema:", "    http: {method: GET, url: \"http://127.0.0.1:1/{item}/{day}\"}\n    schema:", 1))}}, "shop", nil)
 	require.NoError(t, err)
-	l, err := newLab(harness.Options{}, suite, suite.Tasks)
+	l, err := newLab(harness.Options{}, suite, suite.Tasks, nil)
 	require.NoError(t, err)
 	out := Task{ID: "strong"}
 	require.NoError(t, l.prove(t.Context(), &out, suite.Tasks[0], lookUpPrice{}, nil))

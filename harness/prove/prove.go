@@ -136,6 +136,25 @@ func (r Result) Failures(min float64) (out []string) {
 	return out
 }
 
+// judgedByRules has judges follow the rules of the playbook, without errors. Judges without a rule
+// are left out: there is no model to ask.
+func judgedByRules(outcomes []goldens.Expect, book *playbook.Book) []goldens.Expect {
+	outcomes = slices.Clone(outcomes)
+	for i := range outcomes {
+		var checks []helper.Check
+		for _, c := range outcomes[i].Judges {
+			if book.Judges(c.Name) {
+				jury := *c.Judge
+				jury.Model = helper.Model{Name: c.Name, Provider: labProvider, Model: oracle}
+				c.Judge = &jury
+				checks = append(checks, c)
+			}
+		}
+		outcomes[i].Judges = checks
+	}
+	return outcomes
+}
+
 // Suite proves a suite. The error says what is wrong with the options, the suite or its
 // playbook, or that ctx was cancelled; a suite that is not proved is not an error.
 func Suite(ctx context.Context, o Options) (Result, error) {
@@ -153,6 +172,7 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 			user.Model = helper.Model{Name: user.Model.Name, Provider: labProvider, Model: oracle}
 			t.User = &user
 		}
+		t.Expect = judgedByRules(t.Expect, o.Book)
 		r.Tasks, tasks = append(r.Tasks, Task{ID: t.ID}), append(tasks, t)
 		id := t.ID
 		if t.Attack != nil {
@@ -169,7 +189,7 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	if len(tasks) == 0 {
 		return r, errors.New("prove: the suite has no task but scripted ones")
 	}
-	l, err := newLab(o.Run, suite, tasks)
+	l, err := newLab(o.Run, suite, tasks, o.Book)
 	if err != nil {
 		return r, fmt.Errorf("prove: %w", err)
 	}
