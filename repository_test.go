@@ -213,7 +213,7 @@ var arrows = map[string][]string{
 	// Classes of tasks, by counts and intervals.
 	"reports/stat/flake":     {"reports/stat"},
 	"reports/stat/agreement": {"reports/stat"},
-	"goldens/labels": {"goldens/internal/dataset", "internal/clip"},
+	"goldens/labels":         {"goldens/internal/dataset", "internal/clip"},
 	// The errors of judges: what labels show, the file that keeps it, and rates corrected for them.
 	"reports/stat/judging": {"reports/stat"},
 	"reports/judges":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging", "reports/words"},
