@@ -80,16 +80,12 @@ func (f *forecaster) warn(shares []*share, total estimates, absent int) {
 	f.warnings = []string{}
 	if f.Mode != recorder.Replay {
 		f.warnOfSpending(shares, total)
-		helped := 0.0
-		for _, s := range shares {
-			for _, t := range s.tasks {
-				if len(t.Task.Helpers()) > 0 {
-					helped += t.n
-				}
-			}
+		helped := 0
+		for i, e := range f.plan.Episodes() {
+			helped += drive.Count(f.todo[i] && len(e.Task.Helpers()) > 0)
 		}
 		if helped > 0 {
-			f.warnf("%.0f episodes have a judge or a simulated user: calls, tokens and cost above do not include those of these models", helped)
+			f.warnf("%d episodes have a judge or a simulated user: calls, tokens and cost above do not include those of these models", helped)
 		}
 	} else {
 		record := ""
