@@ -211,7 +211,8 @@ var arrows = map[string][]string{
 	"reports/failure":       {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.
-	"reports/stat/flake": {"reports/stat"},
+	"reports/stat/flake":     {"reports/stat"},
+	"reports/stat/agreement": {"reports/stat"},
 	// The errors of judges: what labels show, the file that keeps it, and rates corrected for them.
 	"reports/stat/judging": {"reports/stat"},
 	"reports/judges":       {"harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular", "reports/stat/agreement", "reports/stat/judging", "reports/words"},
