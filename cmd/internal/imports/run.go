@@ -85,6 +85,9 @@ func (e *Imported) Rescore(h Host, runs, path string) error {
 	for _, name := range slices.Sorted(maps.Keys(out.NotCheckable)) {
 		fmt.Fprintf(&b, "%s: not checkable in %s without a verdict\n", name, console.Count(out.NotCheckable[name], "episode"))
 	}
+	if out.SourceAttacks > 0 {
+		fmt.Fprintf(&b, "attacks of %s: judged by the source, because their tasks have no injection in the suite\n", console.Count(out.SourceAttacks, "episode"))
+	}
 	fmt.Fprintf(&b, "run     %s\n", to)
 	_, err = io.WriteString(h.Stdout, b.String())
 	return err
