@@ -139,7 +139,7 @@ func TestCorrect(t *testing.T) {
 		list = append(list, Cluster{N: 4, Decided: map[Pattern]float64{{3, 3}: 3, {3, 1}: 1}})
 	}
 	value, _, _ = Correct(list, []Errors{{ones(90, 100), ones(80, 100)}, {ones(95, 100), ones(85, 100)}}, 0.95)
-	first, second, failed := 0.8/0.7, 0.8/0.8, -0.15/0.8
+	first, second, failed := 0.8/0.7, 1.0, -0.15/0.8
 	require.InDelta(t, max(0, min(1, (3*first*(0.85+0.15)/0.8*second+first*failed)/4)), *value, 0.2)
 
 	// The order does not matter, and no data is no answer.
