@@ -57,9 +57,8 @@ with 3 if there is nothing to write.`,
 
 // journalAt is a journal, in a folder or in a pack.
 type journalAt struct {
-	store recorder.Store
-	name  string
 	shown string // its path
+	read  func() (recorder.Recovered, error)
 }
 
 // journals returns the named files, and the journals in the named folders and packs.
@@ -84,7 +83,7 @@ func journals(paths []string) (list []journalAt, err error) {
 				list = append(list, all...)
 				return cmp.Or(err, error(fs.SkipDir))
 			case !d.IsDir() && (path == p || strings.HasSuffix(strings.TrimSuffix(path, ".old"), ".journal")):
-				list = append(list, journalAt{recorder.Dir(filepath.Dir(path)), filepath.Base(path), path})
+				list = append(list, journalAt{path, func() (recorder.Recovered, error) { return recorder.Recover(path) }})
 			}
 			return nil
 		})
@@ -102,7 +101,7 @@ func journalsIn(dir string) (list []journalAt, err error) {
 		return nil, err
 	}
 	for _, name := range pack.Journals() {
-		list = append(list, journalAt{pack, name, filepath.Join(dir, filepath.FromSlash(name))})
+		list = append(list, journalAt{filepath.Join(dir, filepath.FromSlash(name)), func() (recorder.Recovered, error) { return recorder.RecoverIn(pack, name) }})
 	}
 	return list, pack.Damage()
 }
@@ -122,7 +121,7 @@ func listJournals(stdout io.Writer, list []journalAt) error {
 	w.AppendHeader(table.Row{"journal", "exchanges", "damaged"})
 	var errs []error
 	for _, j := range list {
-		got, err := recorder.RecoverIn(j.store, j.name)
+		got, err := j.read()
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -143,7 +142,7 @@ func listJournals(stdout io.Writer, list []journalAt) error {
 }
 
 func recoverTo(stdout io.Writer, j journalAt, out string) error {
-	got, err := recorder.RecoverIn(j.store, j.name)
+	got, err := j.read()
 	if err != nil {
 		return err
 	}
