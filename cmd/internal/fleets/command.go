@@ -100,7 +100,7 @@ type Run struct {
 
 // Add declares the flags.
 func (r *Run) Add(fl *pflag.FlagSet) {
-	r.connection.add(fl)
+	r.add(fl)
 	fl.DurationVar(&r.options.Lease, "lease", fleet.DefaultLease, "with --queue: how long a worker that is not heard of keeps an episode")
 	fl.IntVar(&r.options.Attempts, "attempts", fleet.DefaultAttempts, "with --queue: workers that may be lost with an episode until it counts as a harness error")
 }

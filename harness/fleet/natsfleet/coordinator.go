@@ -72,7 +72,7 @@ func (c *coordinator) Execute(ctx context.Context, w fleet.Work) error {
 			cancel(err)
 		}
 	})
-	wg.Go(func() { c.watch(work, w) })
+	wg.Go(func() { c.watch(work) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 	run := w.Manifest.RunID
 	state := func() []byte { return c.state(w) }
 	if c.lock == nil {
-		if c.lock, err = c.acquire(ctx, run, state); err != nil {
+		if c.lock, err = c.acquire(ctx, state); err != nil {
 			return err
 		}
 		// Counts of an earlier attempt would blame units for workers that were lost then.

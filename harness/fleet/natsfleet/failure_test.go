@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // fragile is a worker that is lost when it executes an episode.
@@ -34,6 +35,7 @@ func (f fragile) Run(ctx context.Context, u fleet.Unit, log fleet.Log, drain <-c
 // An episode that takes three workers along is a harness error with the reason, and nothing else is
 // lost. A resumed run tries it again.
 func TestEpisodeThatKillsItsWorkers(t *testing.T) {
+	testkit.Slow(t)
 	t.Parallel()
 	const killer = "G01/strong/1"
 	o := options(t, "strong")
@@ -79,6 +81,7 @@ func TestEpisodeThatKillsItsWorkers(t *testing.T) {
 
 // A full queue is said, and once it has space again the run goes on.
 func TestFullQueue(t *testing.T) {
+	testkit.Slow(t)
 	t.Parallel()
 	p := &provider{asked: map[string]int{}}
 	o := recording(t, p)

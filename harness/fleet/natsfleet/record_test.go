@@ -19,6 +19,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -61,7 +62,7 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 			`{"control":{"done":%s,"reason":"ok"},"next_action":%s,"state_update":{"plan":"p","observation":"o","confidence":1}}`, done, next)}}},
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 	})
-	return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(reply)), ContentLength: int64(len(reply)), Request: r}, err
+	return &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(reply)), ContentLength: int64(len(reply)), Request: r}, err
 }
 
 // requests is how many requests were asked, and how many of them again.
@@ -131,6 +132,7 @@ func TestFleetRecords(t *testing.T) {
 
 // Of a lost worker, only what was in flight is asked again, and that is counted.
 func TestLostRecordingIsTakenOver(t *testing.T) {
+	testkit.Slow(t)
 	t.Parallel()
 	p := &provider{asked: map[string]int{}, gate: make(chan struct{})}
 	o := recording(t, p)

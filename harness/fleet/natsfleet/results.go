@@ -159,7 +159,7 @@ func removeData(ctx context.Context, c *coordinator, name string, rows []ledger.
 }
 
 // watch publishes units again that the queue has lost, and says what workers refuse, until ctx ends.
-func (c *coordinator) watch(ctx context.Context, w fleet.Work) {
+func (c *coordinator) watch(ctx context.Context) {
 	ticker := time.NewTicker(stateEvery)
 	defer ticker.Stop()
 	c.mu.Lock()
@@ -173,7 +173,7 @@ func (c *coordinator) watch(ctx context.Context, w fleet.Work) {
 		case <-ticker.C:
 		}
 		c.mu.Lock()
-		silent := time.Since(c.heard) > c.o.Lease+liveFor //nolint:forbidigo // see result
+		silent := time.Since(c.heard) > c.o.Lease+liveFor
 		if silent {
 			c.heard = time.Now() //nolint:forbidigo // see result
 		}

@@ -52,7 +52,7 @@ func (e *BusyError) Error() string {
 
 // acquire waits until an earlier coordinator's entry has expired. If that one is alive, it fails
 // with a *BusyError.
-func (q *queue) acquire(ctx context.Context, run string, state func() []byte) (*lock, error) {
+func (q *queue) acquire(ctx context.Context, state func() []byte) (*lock, error) {
 	l := &lock{q: q, state: state, lost: func(error) {}}
 	var first uint64
 	for said := false; ; {
