@@ -38,13 +38,14 @@ type savedRun struct {
 	Caps        admission.Caps `json:"caps"`
 	ReplaySpeed float64        `json:"replay_speed,omitempty"`
 	WithAgent   bool           `json:"with_agent,omitempty"`
+	Batch       bool           `json:"batch,omitempty"`
 	Decide      *decideFlags   `json:"decide,omitempty"`
 }
 
 func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Caps) []byte {
 	saved := savedRun{
 		Config: cfg.File, Suite: cfg.Suite, Mode: cfg.Mode, Prices: cfg.Prices, Pack: f.pack, Fork: fork, Human: f.human,
-		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed, WithAgent: f.withAgent,
+		Trials: cfg.Trials, Concurrency: cfg.Concurrency, Seed: cfg.Seed, Caps: caps, ReplaySpeed: f.replaySpeed, WithAgent: f.withAgent, Batch: f.batch,
 	}
 	if f.decide.On {
 		saved.Decide = &f.decide
@@ -55,7 +56,7 @@ func (f runFlags) save(cfg config.Config, fork *harness.Fork, caps admission.Cap
 
 // fixed are the flags that --resume takes from the run.
 var fixed = []string{
-	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed", "with-agent",
+	"config", "suite", "mode", "pack", "trials", "seed", "task", "candidate", "tag", "fork", "human", "stale", "replay-speed", "with-agent", "batch",
 	"shard", "failed-in", "changed-since", "decide", "baseline", "max-trials",
 }
 
@@ -108,7 +109,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 		cfg.Concurrency = saved.Concurrency
 	}
 	cfg.KeepCaps(saved.Caps)
-	f.pack, f.human, f.replaySpeed, f.withAgent = saved.Pack, saved.Human, saved.ReplaySpeed, saved.WithAgent
+	f.pack, f.human, f.replaySpeed, f.withAgent, f.batch = saved.Pack, saved.Human, saved.ReplaySpeed, saved.WithAgent, saved.Batch
 	if saved.Decide != nil {
 		f.decide, f.decide.On = *saved.Decide, true
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/recorder"
@@ -34,6 +35,7 @@ type runFlags struct {
 	dryRun        bool
 	otlp          string
 	withAgent     bool
+	batch         bool
 	fork, pack    string
 	resume, store string
 	replaySpeed   float64
@@ -71,6 +73,7 @@ func newRun(p *process) *cobra.Command {
   cupel run --resume latest
   cupel run --failed-in latest
   cupel run --shard 1/4 --max-cost 5 --mode live
+  cupel run --mode record --batch --max-cost 20
   cupel run --mode live --trials 3 --dry-run
   cupel run --mode record --decide --baseline latest --max-trials 5
   cupel run --mode live --fork G09/weak/1@1 --candidate strong --trials 5`,
@@ -108,6 +111,7 @@ func (f *runFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.stale, "stale", false, "record only stale, missing and corrupt cassettes (record mode)")
 	fl.Float64Var(&f.replaySpeed, "replay-speed", 0, "replay at this multiple of the recorded speed: 1 as recorded, 2 twice as fast (default: without delays)")
 	fl.BoolVar(&f.withAgent, "with-agent", false, "run external agents against their recordings; by default a replay needs no agent")
+	fl.BoolVar(&f.batch, "batch", false, "send the requests of all episodes in batches, at about half the price (record and live mode; see docs/batch.md)")
 	otlpFlag(fl, &f.otlp)
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print episodes, expected calls, tokens, cost and duration; run nothing")
 	fl.BoolVar(&f.quiet, "quiet", false, "print errors only")
@@ -237,6 +241,9 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	}
 	if f.human {
 		err = p.askOnTerminal(&o)
+	}
+	if f.batch {
+		o.Batch = &batching.Settings{}
 	}
 	o.Settings = f.save(cfg, o.Fork, o.Caps)
 	return o, cleanup, err

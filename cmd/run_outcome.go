@@ -110,6 +110,7 @@ func runOutcome(res harness.Result) error {
 	case res.Manifest.Stopped != "":
 		head = res.Manifest.Stopped + "\n" + head
 	}
+	lines = append(lines, res.Waiting...)
 	lines = append(lines, "resume with: "+rundir.ResumeHint(res.Dir))
 	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/providers/batchsim"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
@@ -82,6 +83,9 @@ func books(suites ...*goldens.Suite) ([]*playbook.Book, error) {
 	return out, nil
 }
 
+// simBatchDelay is how long a simulated batch takes.
+const simBatchDelay = 300 * time.Millisecond
+
 // simTransport starts the simulated models of a suite on a free loopback port and returns
 // a transport that reaches them whatever host a request names. They take latency times
 // as long as a real model.
@@ -90,7 +94,7 @@ func simTransport(ctx context.Context, seed int64, latency float64, suite *golde
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := sim.Start(ctx, "", sim.Config{Seed: seed, Latency: latency, Books: known})
+	s, err := batchsim.Start(ctx, "", batchsim.Config{Models: sim.Config{Seed: seed, Latency: latency, Books: known}, Delay: time.Duration(latency * float64(simBatchDelay))})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start simulated models: %w", err)
 	}

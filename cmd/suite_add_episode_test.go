@@ -118,7 +118,7 @@ func episodeWith(secret string, solved bool) *sourceEpisode {
 		},
 		secrets: secrets.New(secret),
 	}
-	ep.rows.Episode = ledger.Episode{Status: "answered", Solved: solved, Steps: 2, Answer: "It is " + secret, ElapsedUs: 1500}
+	ep.rows.Episode = ledger.Episode{Status: "answered", Solved: solved, Steps: 2, Answer: "It is " + secret, ElapsedUs: new(int64(1500))}
 	if !solved {
 		ep.rows.Episode.Checks = []ledger.Check{{Name: "status", Detail: "got " + secret}, {Name: "x", Passed: true}}
 	}

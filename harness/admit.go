@@ -29,7 +29,7 @@ func newControl(r *runner, s *store) (err error) {
 		r.changes = make(chan admission.Change, maxChanges)
 	}
 	o := admission.Options{
-		Caps: r.Caps, Providers: r.Limits, Concurrency: cmp.Or(r.LaneConcurrency, max(DefaultConcurrency, r.Concurrency)), Log: s.spending,
+		Caps: r.Caps, Providers: batchedLimits(&r.Options), Concurrency: cmp.Or(r.LaneConcurrency, max(DefaultConcurrency, r.Concurrency)), Log: s.spending,
 		Changed: func(c admission.Change) { s.keepLimit(c); r.onLimitChange(c) },
 	}
 	if r.Sharing == nil {

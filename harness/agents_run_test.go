@@ -340,7 +340,7 @@ func TestBatchOfASimulatedModel(t *testing.T) {
 	require.NoError(t, err)
 	for i, e := range rowsOf(t, recorded).Episodes {
 		require.True(t, e.Solved, e.ErrorText)
-		require.Equal(t, int64(2-i), e.ElapsedUs/(10*time.Second).Microseconds(), "pauses of %s", e.Candidate)
+		require.Equal(t, int64(2-i), *e.ElapsedUs/(10*time.Second).Microseconds(), "pauses of %s", e.Candidate)
 	}
 	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
 	again, err := harness.Run(context.Background(), o)

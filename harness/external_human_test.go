@@ -166,7 +166,7 @@ func TestForeignLive(t *testing.T) {
 	for _, e := range is.Episodes {
 		require.True(t, e.Solved, "%s: %s", e.TaskID, e.ErrorText)
 		require.False(t, e.Replayed)
-		require.Positive(t, e.ElapsedUs)
+		require.Positive(t, *e.ElapsedUs)
 	}
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)

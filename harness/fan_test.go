@@ -107,7 +107,7 @@ func TestCallsOfOneEpisodeOverlap(t *testing.T) {
 	rows := rowsOf(t, recorded)
 	require.Len(t, rows.Turns, 24)
 	require.GreaterOrEqual(t, w.most.Load(), int32(4), "at once")
-	elapsed := time.Duration(rows.Episodes[0].ElapsedUs) * time.Microsecond
+	elapsed := time.Duration(*rows.Episodes[0].ElapsedUs) * time.Microsecond
 	require.GreaterOrEqual(t, elapsed, 4*w.slow)
 	require.Less(t, elapsed, took)
 	byAction := map[string]int64{}
@@ -220,7 +220,7 @@ func TestAbandonedCallsAreCountedNotJudged(t *testing.T) {
 	for _, turn := range rows.Turns {
 		kinds[turn.ErrorKind]++
 		tokens += *turn.In
-		require.Equal(t, turn.ErrorKind == "", turn.TsEnd <= e.TsStart+e.ElapsedUs)
+		require.Equal(t, turn.ErrorKind == "", turn.TsEnd <= e.TsStart+*e.ElapsedUs)
 	}
 	require.Equal(t, map[string]int{"": 1, episode.KindAbandoned: 4}, kinds)
 	require.Equal(t, tokens, *e.In)

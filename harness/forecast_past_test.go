@@ -73,7 +73,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*manifest.M
 	require.NoError(t, err)
 	for _, e := range episodes {
 		k := ledger.Key{RunID: id, EpisodeID: fmt.Sprint(e.task, e.trial), Suite: m.Suite, TaskID: e.task, Candidate: c.Name, Provider: c.Provider, Model: m.Candidates[0].Model, Trial: e.trial}
-		rows := ledger.EpisodeRows{Episode: ledger.Episode{Key: k, TsStart: 5e6, ElapsedUs: int64(e.turns) * 1e6, InfraError: e.lost, CassetteDigest: e.cassette}}
+		rows := ledger.EpisodeRows{Episode: ledger.Episode{Key: k, TsStart: 5e6, ElapsedUs: new(int64(e.turns) * 1e6), InfraError: e.lost, CassetteDigest: e.cassette}}
 		for i := range e.turns {
 			turn := ledger.Turn{Key: k, Turn: int32(i + 1), Role: "main", Kind: "act", Attempts: 1, TsStart: 5e6 + int64(i)*1e6}
 			if !e.silent {

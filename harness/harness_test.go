@@ -183,7 +183,7 @@ func TestReplayReproducesTheRecording(t *testing.T) {
 
 	latency := int64(0)
 	for _, turn := range rowsOf(t, replayed).Turns {
-		latency += turn.DurationUs
+		latency += *turn.DurationUs
 		require.Nil(t, turn.TTFTUs, "nothing is streamed")
 	}
 	require.Positive(t, latency, "latencies are the recorded ones")

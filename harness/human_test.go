@@ -65,7 +65,7 @@ func TestHumanSources(t *testing.T) {
 			require.Equal(t, []string{"ok"}, calls)
 			require.Equal(t, int32(1), ep.Clarifies, "an approval is no clarifying question")
 			require.Equal(t, int32(3), ep.Steps)
-			require.Zero(t, ep.ElapsedUs, "waiting takes no virtual time")
+			require.Zero(t, *ep.ElapsedUs, "waiting takes no virtual time")
 			require.Equal(t, ep.RunID, res.Rows.Turns[2].RunID)
 			require.Equal(t, []int32{1, 2, 3}, []int32{res.Rows.Turns[0].StepsUsed, res.Rows.Turns[1].StepsUsed, res.Rows.Turns[2].StepsUsed})
 		})

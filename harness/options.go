@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
@@ -89,6 +90,8 @@ type Recording struct {
 	// Store is what record mode writes to instead of CassetteDir, such as a *packs.Folder. The
 	// caller may compact it after the run.
 	Store recorder.Store
+	// Batch collects the requests of all episodes into batches; nil sends each by itself.
+	Batch *batching.Settings
 	// Stale leaves out the episodes whose cassettes are fresh; for record mode.
 	// Run fails with ErrAllFresh when all are.
 	Stale bool
@@ -258,6 +261,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Stale && o.Mode != recorder.Record {
 		errs = append(errs, errors.New("stale cassettes can be recorded again only in record mode; use record mode"))
 	}
+	errs = append(errs, checkBatch(o))
 	if o.WithAgent && o.Mode != recorder.Replay {
 		errs = append(errs, fmt.Errorf("external agents always run in mode %s; leave with-agent out", o.Mode))
 	}

@@ -65,6 +65,9 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		return r, fmt.Errorf("candidate %s: unknown provider %q; known: %s", c.Name, c.Provider, strings.Join(drive.SortedKeys(o.Providers), ", "))
 	}
 	r.factory = factory
+	if err := checkBatched(o, c); err != nil {
+		return r, err
+	}
 	settings, err := o.Policy.Resolve(c.Provider, "action")
 	if err != nil {
 		return r, fmt.Errorf("candidate %s: %w", c.Name, err)

@@ -21,7 +21,7 @@ func TestReplaySpeed(t *testing.T) {
 	require.NoError(t, err)
 	recorded := time.Duration(0)
 	for _, turn := range want.Rows.Turns {
-		recorded += time.Duration(turn.DurationUs) * time.Microsecond
+		recorded += time.Duration(*turn.DurationUs) * time.Microsecond
 	}
 	require.Positive(t, recorded)
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/external"
@@ -44,6 +45,8 @@ type Result struct {
 	// NotUnderstood lists parts of the providers' usage that the token counts do not cover,
 	// sorted by provider. The cost of these turns is unknown.
 	NotUnderstood []UsageDoubt
+	// Waiting says which batches go on at their providers.
+	Waiting []string
 	// Interrupted is set if the run was drained or cancelled before its end.
 	Interrupted bool
 }
@@ -95,6 +98,7 @@ type runner struct {
 	days         *recordingDays        // of the cassettes of a replay
 	control      *admission.Control    // nil in replay
 	changes      chan admission.Change // of limits, for Watch; nil without Watch
+	batches      *batching.Collector   // nil without Batch
 	resumed      *resumption           // nil unless the run is resumed
 	hosts        *external.Hosts       // of external agents
 	absent       map[int]error         // in a replay in rounds: the missing cassettes that only later rounds need
@@ -154,8 +158,8 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 	if err := startCanary(r, ctx, s); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", r.id, err)
 	}
-	stop, err := runAll(r, ctx, s)
-	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Redactions: r.secrets.Redactions()}
+	stop, waiting, err := runBatched(r, ctx, s)
+	res = Result{Dir: s.dir, Answers: r.answers.Of(r.plan.len(), r.plan.name), Interrupted: stop.interrupted, Waiting: waiting, Redactions: r.secrets.Redactions()}
 	var missing *cassettes.MissingError
 	if errors.As(err, &missing) && r.resumed == nil {
 		needless = s.dir != ""
@@ -284,7 +288,7 @@ func (r *runner) env() *drive.Env {
 		Cassettes: r.Cassettes, Store: r.store(), Header: r.header, Command: r.RecordCommand, Base: r.Transport,
 		Tools: r.Tools, Checks: r.Checks, Scoring: r.Scoring, LookupEnv: r.LookupEnv, Answers: r.answers, Recorded: r.days.add, Observe: r.Observe, Retry: r.Retry,
 		Prices: r.Prices, PriceDigest: r.priceDigest, ConfigDigest: r.configDigest,
-		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, HelperKey: r.Key, Factories: r.Providers, External: r.hosts.Run,
+		Secrets: r.secrets, Cleaners: r.cleaners, Control: r.control, Batches: r.batches, HelperKey: r.Key, Factories: r.Providers, External: r.hosts.Run,
 	}
 	if r.Mode != recorder.Replay {
 		v.Human = r.Human

@@ -204,6 +204,9 @@ func laneEpisodes(o *Options, provider string) int {
 	if o.Mode == recorder.Replay {
 		return runtime.GOMAXPROCS(0)
 	}
+	if o.Batch != nil {
+		return batchEpisodes(o)
+	}
 	return cmp.Or(o.Limits[provider].Concurrency, o.LaneConcurrency, DefaultConcurrency)
 }
 

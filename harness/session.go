@@ -237,7 +237,7 @@ func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistor
 	}
 	run := *r
 	if r.Mode != recorder.Replay {
-		run.Mode, run.today, run.control, run.cleaners = recorder.Replay, time.Time{}, nil, &sync.Pool{}
+		run.Mode, run.today, run.control, run.batches, run.cleaners = recorder.Replay, time.Time{}, nil, nil, &sync.Pool{}
 	}
 	run.Observe, run.ReplaySpeed = nil, 0
 	for _, earlier := range r.plan.before(p) {

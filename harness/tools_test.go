@@ -253,7 +253,7 @@ func TestGoToolsAdvanceTheVirtualClock(t *testing.T) {
 	}}
 	res, calls := runOne(t, o)
 	require.Equal(t, []string{"timeout E_TIMEOUT"}, calls)
-	require.Equal(t, int64(5_000_000), res.Rows.Episodes[0].ElapsedUs)
+	require.Equal(t, int64(5_000_000), *res.Rows.Episodes[0].ElapsedUs)
 }
 
 func TestGoToolForAnUnknownTool(t *testing.T) {

@@ -48,14 +48,14 @@ func TestVerify(t *testing.T) {
 	require.Equal(t, []int{6, 6, 0}, []int{v.Episodes, v.Verified, v.Differing})
 
 	t.Run("a row was changed", func(t *testing.T) {
-		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs++ })
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { *rows.Turns[len(rows.Turns)-1].DurationUs++ })
 		v, err := rerun.Verify(context.Background(), again, recorded.Dir)
 		require.NoError(t, err)
 		require.Equal(t, []int{6, 5, 1}, []int{v.Episodes, v.Verified, v.Differing})
 		require.Equal(t, "G41/weak/1", v.First.Episode)
 		require.Equal(t, "duration_us", v.First.Column)
 		require.NotEqual(t, v.Was, v.Is)
-		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { rows.Turns[len(rows.Turns)-1].DurationUs-- })
+		rewritten(t, recorded.Dir, func(rows *ledger.Rows) { *rows.Turns[len(rows.Turns)-1].DurationUs-- })
 	})
 	t.Run("the manifest was changed", func(t *testing.T) {
 		require.Empty(t, v.Manifest)

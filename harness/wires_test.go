@@ -55,7 +55,7 @@ func TestEveryWireRecordsAndReplays(t *testing.T) {
 	for _, turn := range rowsOf(t, recorded).Turns {
 		if require.Equal(t, strings.HasSuffix(turn.Candidate, "-streamed"), turn.TTFTUs != nil, turn.Candidate); turn.TTFTUs != nil {
 			require.Positive(t, *turn.TTFTUs, turn.Candidate)
-			require.LessOrEqual(t, *turn.TTFTUs, turn.DurationUs, turn.Candidate)
+			require.LessOrEqual(t, *turn.TTFTUs, *turn.DurationUs, turn.Candidate)
 		}
 		require.True(t, turn.ContractValid, turn.Candidate)
 		if turn.Provider == "sim-tgi" && turn.In == nil {

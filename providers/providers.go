@@ -171,6 +171,9 @@ type Reply struct {
 	// each piece was complete, in order, at most 65,536 of them.
 	FirstToken time.Duration
 	Frames     []time.Duration
+	// Batched reports that the reply came from a batch: the tier of its usage
+	// is then "batch", and its times mean nothing.
+	Batched bool
 	// Attempts is how often the request was sent; 0 means once, by a Model that
 	// does not retry.
 	Attempts int

@@ -104,6 +104,22 @@ func (u *Usage) add(v Usage) {
 	}
 }
 
+// SetTier sets the service tier of a usage that is reported, and of its parts.
+func (u *Usage) SetTier(tier string) {
+	if !u.Reported {
+		return
+	}
+	u.Tier, u.Parts = tier, slices.Clone(u.Parts)
+	for i := range u.Parts {
+		u.Parts[i].Usage.Tier = tier
+	}
+	if u.Other != nil {
+		other := *u.Other
+		other.SetTier(tier)
+		u.Other = &other
+	}
+}
+
 // AddServerTool counts uses of one of the provider's own tools; 0 counts nothing.
 func (u *Usage) AddServerTool(name string, count int64) {
 	if count == 0 {

@@ -18,6 +18,8 @@ type recordingBody struct {
 	start  time.Time
 	rec    *recording // nil if the exchange is not recorded
 	watch  *Watch
+	// timeless is set for a reply from a batch: all its times are 0.
+	timeless bool
 
 	mu       sync.Mutex
 	ended    bool
@@ -82,6 +84,9 @@ func (t *recordingBody) saw(p []byte, at time.Time) {
 
 // since is the time from sending, in whole microseconds; it never decreases.
 func (t *recordingBody) since(at time.Time) time.Duration {
+	if t.timeless {
+		return 0
+	}
 	return max(t.last, at.Sub(t.start).Truncate(time.Microsecond))
 }
 

@@ -100,6 +100,7 @@ func (r *Recorder) send(req *http.Request, body string, t *recordingBody) (*http
 		return nil, err
 	}
 	t.exchange.Status = resp.StatusCode
+	t.timeless = resp.Header.Get(canonical.Batched) != ""
 	if t.rec != nil {
 		to := &t.rec.it.Response
 		to.Status, to.Code, to.Headers = resp.Status, resp.StatusCode, canonical.KeptHeaders(resp.Header)

@@ -25,6 +25,8 @@ type Limits struct {
 	// RequestsPerMinute and TokensPerMinute are the provider's limits per key; 0 means
 	// unknown.
 	RequestsPerMinute, TokensPerMinute int64
+	// Batched says that the requests go into batches, which have no rate: they wait for caps only.
+	Batched bool
 	// Caps bound the provider's share of the spending.
 	Caps
 }
@@ -142,7 +144,7 @@ func (c *Control) Lane(provider, key string) *Lane {
 	limit := max(1, cmp.Or(limits.Concurrency, c.options.Concurrency, defaultConcurrency))
 	now := c.now()
 	l := &Lane{
-		control: c, provider: provider, number: number, budget: c.budget(provider), most: limit, limit: float64(limit),
+		control: c, provider: provider, number: number, budget: c.budget(provider), batched: limits.Batched, most: limit, limit: float64(limit),
 		requests: newBucket(limits.RequestsPerMinute, now), tokens: newBucket(limits.TokensPerMinute, now),
 	}
 	if c.options.Shared {

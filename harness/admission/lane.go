@@ -26,6 +26,7 @@ type Lane struct {
 	number   int
 	budget   *budget
 
+	batched bool
 	// most is the configured concurrency, limit the adapted one.
 	most  int
 	limit float64
@@ -93,7 +94,13 @@ func (l *Lane) changed(now time.Time, why Why, until time.Time, gap time.Duratio
 // open reports whether the lane's rates allow a request; if it must wait for a time rather
 // than for another request, at is that time.
 func (l *Lane) open(p *Permit, now time.Time) (at time.Time, ok bool) {
-	if len(l.inFlight) >= int(l.limit) || !l.control.allotted(now) {
+	if !l.control.allotted(now) {
+		return time.Time{}, false
+	}
+	if l.batched {
+		return now, true
+	}
+	if len(l.inFlight) >= int(l.limit) {
 		return time.Time{}, false
 	}
 	if l.withoutShare {
@@ -126,6 +133,9 @@ func (l *Lane) ended(p *Permit) {
 func (l *Lane) adapt(p *Permit, err error, now time.Time) {
 	used := len(l.inFlight) >= int(l.limit)
 	l.ended(p)
+	if l.batched {
+		return
+	}
 	before := int(l.limit)
 	failed := failureOf(err)
 	switch {

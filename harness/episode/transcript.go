@@ -68,7 +68,12 @@ func writeTurn(b *bytes.Buffer, t Trace, shown map[string]bool) {
 	if t.Turn.PlanStep != "" {
 		fmt.Fprintf(b, " · step %s", Visible(t.Turn.PlanStep))
 	}
-	fmt.Fprintf(b, " · model %s · %.3f s", Visible(t.Call.Model), float64(t.Turn.DurationUs)/1e6)
+	fmt.Fprintf(b, " · model %s", Visible(t.Call.Model))
+	if us := t.Turn.DurationUs; us != nil {
+		fmt.Fprintf(b, " · %.3f s", float64(*us)/1e6)
+	} else {
+		b.WriteString(" · batched")
+	}
 	if t.Turn.In != nil && t.Turn.Out != nil {
 		fmt.Fprintf(b, " · %d+%d tokens", *t.Turn.In, *t.Turn.Out)
 	}

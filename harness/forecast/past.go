@@ -170,7 +170,7 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 		}
 		if !ok {
 			ok = true
-			o[mElapsed] = float64(max(0, rows.Episode.TsStart+rows.Episode.ElapsedUs-t.TsStart))
+			o[mElapsed] = float64(max(0, rows.Episode.TsStart+rows.Episode.Micros()-t.TsStart))
 		}
 		o[mCalls]++
 		o[mRequests] += float64(max(1, t.Attempts))

@@ -42,7 +42,7 @@ func rowsOf(m *manifest.Manifest, e *Episode) ledger.EpisodeRows {
 	key.EpisodeID = idOf(e.Start, m.RunID, e.Task, e.Candidate, strconv.Itoa(e.Trial))
 	rows := ledger.EpisodeRows{Episode: ledger.Episode{
 		Key: key, Status: manifest.StatusImported, Steps: int32(len(e.Turns)), ToolCalls: int32(len(e.Calls)),
-		Clarifies: int32(e.Clarifies), TsStart: e.Start, ElapsedUs: e.End - e.Start, Injection: clip.Bytes(e.Injection, maxColumn),
+		Clarifies: int32(e.Clarifies), TsStart: e.Start, ElapsedUs: new(e.End - e.Start), Injection: clip.Bytes(e.Injection, maxColumn),
 	}}
 	row := &rows.Episode
 	if e.Answer != nil {
@@ -118,7 +118,7 @@ func wellFormed(s *Said) bool {
 func turnRow(key ledger.Key, t *Turn, n int32) ledger.Turn {
 	row := ledger.Turn{
 		Key: key, Turn: n, Role: cmp.Or(t.Role, turn.RoleMain), Kind: turn.KindAct, ActionID: idOf(t.Start, key.EpisodeID, "turn", strconv.Itoa(int(n))),
-		TsStart: t.Start, TsEnd: t.End, DurationUs: t.End - t.Start, TTFTUs: t.TTFTUs, Attempts: int32(max(t.Attempts, 1)),
+		TsStart: t.Start, TsEnd: t.End, DurationUs: new(t.End - t.Start), TTFTUs: t.TTFTUs, Attempts: int32(max(t.Attempts, 1)),
 		FinishReason: finish(t.Finish), ModelServed: clip.Bytes(t.Served, maxColumn), Tokens: t.Tokens,
 		CostNanoUSD: t.CostNanoUSD, CostReportedNanoUSD: t.CostReportedNanoUSD, Interaction: -1, TraceID: t.TraceID, SpanID: t.SpanID,
 	}

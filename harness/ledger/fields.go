@@ -46,7 +46,7 @@ func (t *Turn) fields(dst []any) []any {
 		&t.TsStart, &t.TsEnd, &t.DurationUs, &t.TTFTUs, &t.Attempts, &t.RetryIndex, &t.HTTPStatus, &t.ErrorKind, &t.FinishReason, &t.ModelServed,
 		&t.ValidJSON, &t.Repaired, &t.Actionable, &t.ContractValid, &t.Violations, &t.Warnings,
 		&t.NextActionType, &t.NextActionName, &t.Confidence, &t.Done, &t.Reason)
-	return append(t.Tokens.fields(dst), &t.CostNanoUSD, &t.CostReportedNanoUSD, &t.PriceDigest, &t.ServiceTier,
+	return append(t.Tokens.fields(dst), &t.CostNanoUSD, &t.CostReportedNanoUSD, &t.PriceDigest, &t.Batched, &t.SavedNanoUSD, &t.ServiceTier,
 		&t.InProcessed, &t.OutProcessed, &t.ServerTools, &t.NotUnderstood, &t.Thrash, &t.Stall,
 		&t.StepsUsed, &t.ToolCallsUsed, &t.TokensUsed, &t.RequestDigest, &t.Cassette, &t.Interaction, &t.TraceID, &t.SpanID)
 }

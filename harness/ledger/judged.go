@@ -53,12 +53,32 @@ func (t *Turn) Judged() bool { return t.ErrorKind == "" && t.Decides() }
 // agentImported is the agent of episodes that another harness made: strategy.Imported.
 const agentImported = "imported"
 
-// Timed reports whether the times of the turn are known. Those of an imported one may not be: its
-// source has neither a start nor a duration.
-func (t *Turn) Timed() bool { return t.Agent != agentImported || t.TsStart != 0 || t.DurationUs != 0 }
+// Timed reports whether the times of the turn are known. Those of a batched one are not, and those
+// of an imported one may not be: its source has neither a start nor a duration.
+func (t *Turn) Timed() bool {
+	return t.DurationUs != nil && (t.Agent != agentImported || t.TsStart != 0 || *t.DurationUs != 0)
+}
 
 // Timed reports whether the times of the episode are known, as of Turn.
-func (e *Episode) Timed() bool { return e.Agent != agentImported || e.TsStart != 0 || e.ElapsedUs != 0 }
+func (e *Episode) Timed() bool {
+	return e.ElapsedUs != nil && (e.Agent != agentImported || e.TsStart != 0 || *e.ElapsedUs != 0)
+}
+
+// Micros returns the duration of the turn in µs, and 0 for one that is not known.
+func (t *Turn) Micros() int64 {
+	if t.DurationUs == nil {
+		return 0
+	}
+	return *t.DurationUs
+}
+
+// Micros returns the time of the episode in µs, and 0 for one that is not known.
+func (e *Episode) Micros() int64 {
+	if e.ElapsedUs == nil {
+		return 0
+	}
+	return *e.ElapsedUs
+}
 
 // Truncated reports whether the output ended at the token limit.
 func (t *Turn) Truncated() bool {

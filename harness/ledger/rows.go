@@ -57,7 +57,8 @@ type Turn struct {
 	ParentActionID string `parquet:"parent_action_id"`
 	TsStart        int64  `parquet:"ts_start,timestamp(microsecond)"`
 	TsEnd          int64  `parquet:"ts_end,timestamp(microsecond)"`
-	DurationUs     int64  `parquet:"duration_us"`
+	// DurationUs is the time of the requests of the turn, in µs; null in a batched turn.
+	DurationUs *int64 `parquet:"duration_us,optional"`
 	// TTFTUs is the time to the first token of a streamed reply, in µs. It is null if
 	// the reply was not streamed or no token arrived.
 	TTFTUs   *int64 `parquet:"ttft_us,optional"`
@@ -86,6 +87,11 @@ type Turn struct {
 	// CostReportedNanoUSD is the cost that the provider reported; null if it reported none.
 	CostReportedNanoUSD *int64 `parquet:"cost_reported_nanousd,optional"`
 	PriceDigest         string `parquet:"price_digest,dict"`
+	// Batched means that the requests of the turn were sent in batches, whose wait is no time of
+	// the episode's. SavedNanoUSD is what it would have cost more without; null if it was not
+	// batched, or that is unknown.
+	Batched      bool   `parquet:"batched"`
+	SavedNanoUSD *int64 `parquet:"saved_nanousd,optional"`
 	// ServiceTier is the provider's name of the tier that served the request.
 	ServiceTier string `parquet:"service_tier,dict"`
 	// InProcessed and OutProcessed are the tokens that the model read and wrote if the provider
@@ -200,7 +206,8 @@ type Episode struct {
 	// cost nothing if the episode has a result anyway.
 	CostNanoUSD *int64 `parquet:"cost_nanousd,optional"`
 	TsStart     int64  `parquet:"ts_start,timestamp(microsecond)"`
-	ElapsedUs   int64  `parquet:"elapsed_us"`
+	// ElapsedUs is the time from the request to the end; null if a turn was batched.
+	ElapsedUs *int64 `parquet:"elapsed_us,optional"`
 	// InfraError means that a provider, the network or the harness failed, so that the episode
 	// says nothing about the model. ErrorKind and ErrorText describe the failure.
 	InfraError     bool   `parquet:"infra_error"`

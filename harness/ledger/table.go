@@ -9,7 +9,7 @@ import (
 
 // schemaVersion counts the changes to the columns of any table, the order of rows, their digests
 // and the journal. Parquet files and journal frames contain it.
-const schemaVersion = 14
+const schemaVersion = 15
 
 // Keys of the file metadata. keySeal has the digest of the file, see seal.
 const (

@@ -205,7 +205,7 @@ func failed(s *trace.Span, kind, message string) {
 
 // agent is the span of an episode.
 func (e *Exporter) agent(id []byte, row *ledger.Episode) *trace.Span {
-	s := makeSpan(nil, "invoke_agent "+row.Candidate, trace.Span_SPAN_KIND_INTERNAL, row.TsStart, row.ElapsedUs, append(attrs{
+	s := makeSpan(nil, "invoke_agent "+row.Candidate, trace.Span_SPAN_KIND_INTERNAL, row.TsStart, row.Micros(), append(attrs{
 		{attrOperation, opInvokeAgent}, {attrAgentName, row.Candidate}, {attrProvider, row.Provider}, {attrModel, row.Model}, {attrConversation, row.EpisodeID},
 		{attrRun, e.m.RunID}, {attrTask, row.TaskID}, {attrCandidate, row.Candidate}, {attrTrial, row.Trial}, {attrStrategy, row.Agent},
 		{attrStatus, strings.TrimSpace(row.Status + " " + row.StopReason)}, {attrCost, row.CostNanoUSD},
@@ -229,7 +229,7 @@ func turnSpan(root *trace.Span, t *ledger.Turn) *trace.Span {
 	if t.TTFTUs != nil {
 		list = append(list, attrs{{attrFirstChunk, float64(*t.TTFTUs) / 1e6}}...)
 	}
-	s := makeSpan(root, "chat "+t.Model, trace.Span_SPAN_KIND_CLIENT, t.TsStart, t.DurationUs, list)
+	s := makeSpan(root, "chat "+t.Model, trace.Span_SPAN_KIND_CLIENT, t.TsStart, t.Micros(), list)
 	s.SpanId = digest(8, "turn", hex.EncodeToString(root.TraceId), fmt.Sprint(t.Turn))
 	failed(s, t.ErrorKind, t.Reason)
 	return s

@@ -33,11 +33,11 @@ func exported() (manifest.Manifest, ledger.EpisodeRows) {
 	}
 	const t0 = 1_700_000_000_000_000
 	return m, ledger.EpisodeRows{
-		Episode: ledger.Episode{Key: k, Status: "answered", Solved: true, Answer: "Seven.", Steps: 2, ToolCalls: 3, Tokens: usage(30), TsStart: t0, ElapsedUs: 90, CostNanoUSD: new(int64(77)),
+		Episode: ledger.Episode{Key: k, Status: "answered", Solved: true, Answer: "Seven.", Steps: 2, ToolCalls: 3, Tokens: usage(30), TsStart: t0, ElapsedUs: new(int64(90)), CostNanoUSD: new(int64(77)),
 			Checks: []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Detail: "no 7"}}, Harm: new(false)},
 		Turns: []ledger.Turn{
-			{Key: k, Turn: 1, Role: "planner", TsStart: t0, DurationUs: 10, Tokens: usage(10), CostNanoUSD: new(int64(70)), FinishReason: "tool_calls", ModelServed: "m-1", TTFTUs: new(int64(4))},
-			{Key: k, Turn: 2, Role: "step", TsStart: t0, DurationUs: 20, Tokens: ledger.Tokens{In: new(int64(5))}, ErrorKind: "timeout", Reason: "slow"},
+			{Key: k, Turn: 1, Role: "planner", TsStart: t0, DurationUs: new(int64(10)), Tokens: usage(10), CostNanoUSD: new(int64(70)), FinishReason: "tool_calls", ModelServed: "m-1", TTFTUs: new(int64(4))},
+			{Key: k, Turn: 2, Role: "step", TsStart: t0, DurationUs: new(int64(20)), Tokens: ledger.Tokens{In: new(int64(5))}, ErrorKind: "timeout", Reason: "slow"},
 		},
 		ToolCalls: []ledger.ToolCall{
 			{Key: k, Seq: 1, Turn: 1, ActionID: "A1", ToolName: "count", TsStart: t0 + 10, DurationUs: 5, Outcome: "ok", Proposed: true, Executed: true},
@@ -73,7 +73,7 @@ func TestRoundTrip(t *testing.T) {
 	for i, want := range rows.Turns {
 		got := e.Turns[i]
 		require.Equal(t, want.Tokens, got.Tokens)
-		require.Equal(t, []any{want.TsStart, want.TsStart + want.DurationUs, want.Role, want.CostNanoUSD, want.FinishReason, want.ModelServed, want.TTFTUs, want.Reason},
+		require.Equal(t, []any{want.TsStart, want.TsStart + *want.DurationUs, want.Role, want.CostNanoUSD, want.FinishReason, want.ModelServed, want.TTFTUs, want.Reason},
 			[]any{got.Start, got.End, got.Role, got.CostNanoUSD, got.Finish, got.Served, got.TTFTUs, got.Failed})
 	}
 	require.Len(t, e.Calls, 2, "a call that was refused was not executed")

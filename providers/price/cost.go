@@ -59,7 +59,7 @@ func (p Table) partCost(provider, model string, u providers.Usage, at time.Time)
 	var sum total
 	sum.add(u.Input, r.input*factor)
 	sum.add(u.Output, r.output*factor)
-	sum.add(u.CacheRead, r.cacheRead*factor)
+	sum.add(u.CacheRead, r.cacheRead*e.cacheFactor(u.Tier, factor))
 	sum.add(u.CacheWrite-u.CacheWriteLong, r.cacheWrite*factor)
 	sum.add(u.CacheWriteLong, r.cacheWriteLong*factor)
 	sum.add(u.Reasoning, r.reasoning*factor)
@@ -90,6 +90,14 @@ func (e *Entry) factor(tier string) (int64, bool) {
 	}
 	f, ok := e.services[tier]
 	return f, ok
+}
+
+// cacheFactor is the factor of a service tier's cache reads, where it is not that of the tier.
+func (e *Entry) cacheFactor(tier string, factor int64) int64 {
+	if f, ok := e.services[strings.ToLower(tier)+"_cache_read"]; ok && tier != "" {
+		return f
+	}
+	return factor
 }
 
 // ratesFor picks the tier by the length of the prompt, cache included.

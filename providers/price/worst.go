@@ -15,12 +15,34 @@ import (
 // exceeds an int64.
 func (p Table) Worst(provider, model string, input, output int64, at time.Time) (nanoUSD int64, ok bool) {
 	e := p.find(provider, model, at)
-	if e == nil || min(input, output) < 0 {
+	if e == nil {
 		return 0, false
 	}
 	factor := int64(wholeFactor)
 	for _, f := range e.services {
 		factor = max(factor, f)
+	}
+	return e.worst(factor, input, output)
+}
+
+// WorstOf is Worst of a request that is served at one service tier, such as batch. ok is also
+// false if the model has no price at that tier.
+func (p Table) WorstOf(tier, provider, model string, input, output int64, at time.Time) (nanoUSD int64, ok bool) {
+	e := p.find(provider, model, at)
+	if e == nil {
+		return 0, false
+	}
+	factor, ok := e.factor(tier)
+	if !ok {
+		return 0, false
+	}
+	return e.worst(factor, input, output)
+}
+
+// worst is Worst at a factor.
+func (e *Entry) worst(factor, input, output int64) (nanoUSD int64, ok bool) {
+	if min(input, output) < 0 {
+		return 0, false
 	}
 	r := e.base
 	for i := 0; ; i++ {

@@ -14,7 +14,7 @@ type Server struct{ local *loopback.Server }
 // for the end. addr is host:port; an empty addr means a free port of 127.0.0.1, and an empty host means
 // 127.0.0.1. Any host but loopback is refused unless cfg.AllowRemote is set: the simulation asks for no key.
 func Start(ctx context.Context, addr string, cfg Config) (*Server, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	local, err := loopback.Start(ctx, addr, Handler(cfg), cfg.AllowRemote)

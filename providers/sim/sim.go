@@ -82,7 +82,7 @@ type Config struct {
 // Config.Limit as none; Start refuses them instead. Some of the chaos ends a request
 // with a panic of http.ErrAbortHandler, as servers expect it.
 func Handler(cfg Config) http.Handler {
-	if cfg.validate() != nil {
+	if cfg.Validate() != nil {
 		cfg.Latency = 0
 	}
 	odds, _ := parseChaos(cfg.Chaos) // none if it is invalid
@@ -100,7 +100,8 @@ func Models() []string {
 	return names
 }
 
-func (c Config) validate() error {
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
 	if math.IsNaN(c.Latency) || math.IsInf(c.Latency, 0) || c.Latency < 0 {
 		return fmt.Errorf("sim: latency scale %v: must be finite and not negative", c.Latency)
 	}

@@ -67,7 +67,7 @@ func sized(candidate string, tasks, trials int) plan {
 	})
 	return plan{candidate: candidate, tasks: tasks, trials: trials, episode: func(task, trial int, rows *ledger.EpisodeRows) {
 		flaky(task, trial, rows)
-		rows.Turns[0].DurationUs += int64(task*trial*7919%100_000) * int64(candidate[0])
+		*rows.Turns[0].DurationUs += int64(task*trial*7919%100_000) * int64(candidate[0])
 	}}
 }
 

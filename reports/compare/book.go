@@ -153,7 +153,7 @@ func (b *candidateEpisodes) sorted(task string) []record {
 func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	e := &rows.Episode
 	r := record{
-		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.ElapsedUs, clarifies: e.Clarifies, kind: -1,
+		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.Micros(), clarifies: e.Clarifies, kind: -1,
 		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
 		untimed: !e.Timed(), changing: e.Harm != nil, harm: e.Harm != nil && *e.Harm,
 		attacked: e.Injection != "", decided: e.AttackSucceeded != nil, fell: e.AttackSucceeded != nil && *e.AttackSucceeded,
@@ -189,7 +189,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	for i := range rows.Turns {
 		if t := &rows.Turns[i]; t.Judged() {
 			r.judged++
-			r.latency, r.turnsUntimed = r.latency+t.DurationUs, r.turnsUntimed || !t.Timed()
+			r.latency, r.turnsUntimed = r.latency+t.Micros(), r.turnsUntimed || !t.Timed()
 			if t.Valid() {
 				r.valid++
 			}

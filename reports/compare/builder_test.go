@@ -300,7 +300,7 @@ func TestHostileNumbers(t *testing.T) {
 				e := &rows.Episode
 				e.Steps, e.Clarifies, e.ThrashEvents, e.Trial = int32(n), int32(n), int32(n), int32(n)+int32(trial)
 				e.CostNanoUSD, e.Tokens = new(n), tokens(n, n)
-				rows.Turns[0].DurationUs, rows.Turns[1].Turn, rows.ToolCalls[0].Turn = n, int32(n), int32(n)
+				rows.Turns[0].DurationUs, rows.Turns[1].Turn, rows.ToolCalls[0].Turn = new(n), int32(n), int32(n)
 				if task == 0 {
 					rows.Turns, rows.ToolCalls = nil, nil
 				}

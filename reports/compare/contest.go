@@ -15,9 +15,8 @@ type Attempt struct {
 	Steps, ToolCalls int32
 	// Judged turns, and Valid of them.
 	Judged, Valid int32
-	ElapsedUs     int64
-	// Cost in nano-USD and Tokens of all classes; null is unknown.
-	Cost, Tokens *int64
+	// ElapsedUs, Cost in nano-USD and Tokens of all classes; null is unknown.
+	ElapsedUs, Cost, Tokens *int64
 	// Harm says that a change did harm; null if the world cannot change.
 	Harm *bool
 }
@@ -61,7 +60,10 @@ func MeasureStrategies(bouts []TaskPairs) []Metric {
 }
 
 func (a *Attempt) record() record {
-	r := record{solved: a.Solved, stepped: a.Solved && !a.ExpectedStop, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, elapsed: a.ElapsedUs}
+	r := record{solved: a.Solved, stepped: a.Solved && !a.ExpectedStop, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, untimed: a.ElapsedUs == nil}
+	if a.ElapsedUs != nil {
+		r.elapsed = *a.ElapsedUs
+	}
 	if a.Cost != nil {
 		r.cost, r.priced = *a.Cost, true
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func attempt(solved bool, steps int32, cost, tokens *int64) Attempt {
-	return Attempt{Solved: solved, Steps: steps, ToolCalls: steps - 1, Judged: steps, Valid: steps - 1, ElapsedUs: int64(steps) * 1000, Cost: cost, Tokens: tokens}
+	return Attempt{Solved: solved, Steps: steps, ToolCalls: steps - 1, Judged: steps, Valid: steps - 1, ElapsedUs: new(int64(steps) * 1000), Cost: cost, Tokens: tokens}
 }
 
 // The comparison has two tasks, the second with two trials. The numbers are computed by

@@ -47,7 +47,7 @@ func (p plan) each(add func(ledger.EpisodeRows)) {
 func (p plan) rows(task string, trial int) ledger.EpisodeRows {
 	key := ledger.Key{RunID: "run-" + p.candidate, EpisodeID: p.candidate + "-" + task + "-" + strconv.Itoa(trial), TaskID: task, Candidate: p.candidate, Trial: int32(trial)}
 	rows := ledger.EpisodeRows{Episode: ledger.Episode{
-		Key: key, Status: "answered", ExpectedStatus: "answered", Solved: true, Steps: 3, Clarifies: 1, Tokens: tokens(600, 60), CostNanoUSD: new(int64(3_000_000)),
+		Key: key, Status: "answered", ExpectedStatus: "answered", Solved: true, Steps: 3, Clarifies: 1, Tokens: tokens(600, 60), CostNanoUSD: new(int64(3_000_000)), ElapsedUs: new(int64),
 	}}
 	for i := range 3 {
 		rows.Turns = append(rows.Turns, turn(key, i+1, "tool", "get_counts"))
@@ -60,7 +60,7 @@ func (p plan) rows(task string, trial int) ledger.EpisodeRows {
 }
 
 func turn(key ledger.Key, n int, action, name string) ledger.Turn {
-	return ledger.Turn{Key: key, Turn: int32(n), Role: "main", Kind: "act", DurationUs: 400_000, ContractValid: true, ValidJSON: true, NextActionType: action, NextActionName: name}
+	return ledger.Turn{Key: key, Turn: int32(n), Role: "main", Kind: "act", DurationUs: new(int64(400_000)), ContractValid: true, ValidJSON: true, NextActionType: action, NextActionName: name}
 }
 
 func tokens(in, out int64) ledger.Tokens {

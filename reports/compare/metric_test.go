@@ -26,13 +26,13 @@ func TestMetricsByHand(t *testing.T) {
 			e.Steps, e.Clarifies = 5, 3
 			e.CostNanoUSD = new(int64(5_000_000))
 			e.Tokens = tokens(1000, 60)
-			e.ElapsedUs = 4_000_000
+			e.ElapsedUs = new(int64(4_000_000))
 			rows.Turns[0].ContractValid = false
 			rows.Turns[1].FinishReason = "length" // counts as invalid
 			rows.Turns[2].Role = "compress"       // not a turn of the main loop
 		case task == 1 && trial == 1:
 			e.Status, e.Solved, e.ThrashEvents = "stopped", false, 2
-			rows.Turns[0].DurationUs = 1_000_000
+			rows.Turns[0].DurationUs = new(int64(1_000_000))
 		case task == 1 && trial == 2:
 			e.ExpectedStatus, e.StallEvents = "clarify", 1 // its expected outcome is a clarifying question
 			rows.Turns[0].ErrorKind = "overloaded"         // no reply

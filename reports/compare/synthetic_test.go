@@ -91,7 +91,7 @@ func (w world) run(rng *rand.Rand, add func(ledger.EpisodeRows), id, candidate s
 			for i := range rows.Turns {
 				rows.Turns[i] = ledger.Turn{Turn: int32(i + 1), Role: "main", NextActionType: "tool", ContractValid: rng.Float64() < t.valid}
 				if w.sizes {
-					rows.Turns[i].DurationUs = int64(3e5 * t.size * growth * math.Exp(0.5*rng.NormFloat64()))
+					rows.Turns[i].DurationUs = new(int64(3e5 * t.size * growth * math.Exp(0.5*rng.NormFloat64())))
 				}
 			}
 		}

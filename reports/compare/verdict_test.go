@@ -69,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 			says: "Regression: 50% higher cost. The new run costs $0.00450 for an episode in 200 tasks, the baseline $0.00300: +50.0%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"turns are slower, and gate": {
-			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { rows.Turns[1].DurationUs *= 4 }}, rules: Rules{MaxLatency: 0.2}, want: stat.Fail,
+			new: plan{candidate: "slow", tasks: 200, trials: 2, episode: func(_, _ int, rows *ledger.EpisodeRows) { *rows.Turns[1].DurationUs *= 4 }}, rules: Rules{MaxLatency: 0.2}, want: stat.Fail,
 			says: "Regression: 100% longer turns. The new run takes 800 ms for a turn in 200 tasks, the baseline 400 ms: +100.0%. The loss is significant (adjusted p < 0.0001).",
 		},
 		"still running": {

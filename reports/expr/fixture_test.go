@@ -25,7 +25,7 @@ func sampleEpisode(i int) ledger.EpisodeRows {
 			OutputMode: "prompt", PromptProfile: "standard", Trial: int32(i%5 + 1), Seed: int64(r.Uint64() >> 1), Replayed: true,
 		},
 		Status: "done", ExpectedStatus: "done", Solved: r.IntN(4) > 0, Steps: 5, ToolCalls: int32(r.IntN(6)), TsStart: 1_700_000_000_000_000 + int64(i)*1e6,
-		ElapsedUs: int64(r.IntN(9e6)), Answer: "42",
+		ElapsedUs: new(int64(r.IntN(9e6))), Answer: "42",
 	}}
 	for j := range 5 {
 		role := "main"
@@ -33,13 +33,13 @@ func sampleEpisode(i int) ledger.EpisodeRows {
 			role = "reflect"
 		}
 		t := ledger.Turn{
-			Key: rec.Episode.Key, Turn: int32(j + 1), Role: role, Kind: "decide", TsStart: rec.Episode.TsStart, DurationUs: int64(r.ExpFloat64() * 2e6), Attempts: 1,
+			Key: rec.Episode.Key, Turn: int32(j + 1), Role: role, Kind: "decide", TsStart: rec.Episode.TsStart, DurationUs: new(int64(r.ExpFloat64() * 2e6)), Attempts: 1,
 			ContractValid: r.IntN(20) > 0, Thrash: r.IntN(50) == 0, StepsUsed: int32(j), TokensUsed: int64(r.IntN(5000)),
 			ActionID: fmt.Sprintf("a%d-%d", i, j), RequestDigest: fmt.Sprintf("%064x", r.Uint64()),
 		}
 		if r.IntN(10) > 0 {
 			t.CostNanoUSD = new(int64(r.IntN(3_000_000)))
-			t.TTFTUs = new(t.DurationUs / 3)
+			t.TTFTUs = new(*t.DurationUs / 3)
 		}
 		if j == 4 {
 			t.Confidence = new(r.Float64())

@@ -93,7 +93,7 @@ func TestRunAgainstPlainLoops(t *testing.T) {
 				continue
 			}
 			g.rows++
-			g.durations = append(g.durations, float64(turn.DurationUs))
+			g.durations = append(g.durations, float64(*turn.DurationUs))
 			if turn.ContractValid {
 				g.valid++
 			}
@@ -156,10 +156,10 @@ func TestRunConditions(t *testing.T) {
 		{`not (thrash or contract_valid)`, func(t ledger.Turn) bool { return !t.Thrash && !t.ContractValid }},
 		{`thrash == false`, func(t ledger.Turn) bool { return !t.Thrash }},
 		{`thrash != contract_valid`, func(t ledger.Turn) bool { return t.Thrash != t.ContractValid }},
-		{`duration_us > 1.5s`, func(t ledger.Turn) bool { return t.DurationUs > 1_500_000 }},
-		{`turns.duration_us <= 250ms`, func(t ledger.Turn) bool { return t.DurationUs <= 250_000 }},
-		{`duration_us * 2 - 1s < 1s`, func(t ledger.Turn) bool { return t.DurationUs*2-1e6 < 1e6 }},
-		{`-duration_us < -1s`, func(t ledger.Turn) bool { return t.DurationUs > 1e6 }},
+		{`duration_us > 1.5s`, func(t ledger.Turn) bool { return *t.DurationUs > 1_500_000 }},
+		{`turns.duration_us <= 250ms`, func(t ledger.Turn) bool { return *t.DurationUs <= 250_000 }},
+		{`duration_us * 2 - 1s < 1s`, func(t ledger.Turn) bool { return *t.DurationUs*2-1e6 < 1e6 }},
+		{`-duration_us < -1s`, func(t ledger.Turn) bool { return *t.DurationUs > 1e6 }},
 		{`turn in (1, 5)`, func(t ledger.Turn) bool { return t.Turn == 1 || t.Turn == 5 }},
 		{`turn + 1 >= 4 and turn != 4`, func(t ledger.Turn) bool { return t.Turn+1 >= 4 && t.Turn != 4 }},
 		{`ttft_us is null`, func(t ledger.Turn) bool { return t.TTFTUs == nil }},
@@ -168,7 +168,7 @@ func TestRunConditions(t *testing.T) {
 		{`not ttft_us < 100ms`, func(t ledger.Turn) bool { return t.TTFTUs != nil && *t.TTFTUs >= 100_000 }},
 		{`ttft_us < 100ms or turn == 1`, func(t ledger.Turn) bool { return t.Turn == 1 || t.TTFTUs != nil && *t.TTFTUs < 100_000 }},
 		{`cost_nanousd / duration_us > 1`, func(t ledger.Turn) bool {
-			return t.CostNanoUSD != nil && t.DurationUs != 0 && float64(*t.CostNanoUSD)/float64(t.DurationUs) > 1
+			return t.CostNanoUSD != nil && *t.DurationUs != 0 && float64(*t.CostNanoUSD)/float64(*t.DurationUs) > 1
 		}},
 		{`cost_nanousd > $0.002 and true`, func(t ledger.Turn) bool { return t.CostNanoUSD != nil && *t.CostNanoUSD > 2_000_000 }},
 		{`confidence > 50%`, func(t ledger.Turn) bool { return t.Confidence != nil && *t.Confidence > 0.5 }},

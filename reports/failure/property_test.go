@@ -64,7 +64,7 @@ func anyRows(t *rapid.T) ledger.EpisodeRows {
 func numbered(r ledger.EpisodeRows, n int) ledger.EpisodeRows {
 	put := func(s *string) { *s = strings.ReplaceAll(*s, "%d", fmt.Sprint(n)) }
 	key := ledger.Key{EpisodeID: fmt.Sprintf("01JD0Q3V7M%016X", n), TaskID: fmt.Sprint("T", n), Trial: int32(n), Seed: int64(n)}
-	r.Episode.Key, r.Episode.TsStart, r.Episode.ElapsedUs, r.Episode.Steps = key, int64(n), int64(n), int32(n)
+	r.Episode.Key, r.Episode.TsStart, r.Episode.ElapsedUs, r.Episode.Steps = key, int64(n), new(int64(n)), int32(n)
 	r.Episode.Answer, r.Episode.ErrorText = fmt.Sprint("On 2026-05-13: ", n), fmt.Sprint("request ", n)
 	put(&r.Episode.ErrorKind)
 	r.Episode.Checks, r.Turns, r.ToolCalls = slices.Clone(r.Episode.Checks), slices.Clone(r.Turns), slices.Clone(r.ToolCalls)
@@ -74,7 +74,7 @@ func numbered(r ledger.EpisodeRows, n int) ledger.EpisodeRows {
 	}
 	for i := range r.Turns {
 		u := &r.Turns[i]
-		u.Key, u.TsEnd, u.DurationUs, u.ActionID = key, int64(n), int64(n), fmt.Sprint(n)
+		u.Key, u.TsEnd, u.DurationUs, u.ActionID = key, int64(n), new(int64(n)), fmt.Sprint(n)
 		u.Violations = slices.Clone(u.Violations)
 		for k := range u.Violations {
 			put(&u.Violations[k])

@@ -21,7 +21,7 @@ func TestTranscriptOfATroubledEpisode(t *testing.T) {
 		e.Checks = []ledger.Check{{Name: "status", Passed: true}, {Name: "numbers", Detail: "want 4, found 5"}, {Name: "steps", Detail: "want ≤ 3, found 4"}}
 		turns[0].NextActionType, turns[0].NextActionName = "tool", "get_counts"
 		turns[0].In, turns[0].Out, turns[0].CostNanoUSD, turns[0].Confidence = &in, &out, &nano, &conf
-		turns[0].DurationUs, turns[0].Interaction, turns[0].Cassette, turns[0].Attempts, turns[0].Warnings = 420_000, 0, "a/G01/1.yaml", 2, []string{"plan_long"}
+		turns[0].DurationUs, turns[0].Interaction, turns[0].Cassette, turns[0].Attempts, turns[0].Warnings = new(int64(420_000)), 0, "a/G01/1.yaml", 2, []string{"plan_long"}
 		turns[1].ContractValid, turns[1].Repaired, turns[1].Violations, turns[1].Kind = false, true, []string{"not_json:fenced"}, "reflect"
 		turns[2].Role, turns[2].Kind, turns[2].ErrorKind = "rescue", "rescue", "timeout"
 		turns[3].Thrash, turns[3].Stall, turns[3].ContractValid = true, true, false

@@ -321,13 +321,13 @@ func TestMetrics(t *testing.T) {
 	conf := func(v float64) *float64 { return &v }
 	w.Add(1, "t", true, 3, func(e *ledger.Episode, turns []ledger.Turn) {
 		e.ThrashEvents = 2
-		turns[0].DurationUs, turns[1].DurationUs, turns[2].DurationUs = 1000, 2000, 3000
+		turns[0].DurationUs, turns[1].DurationUs, turns[2].DurationUs = new(int64(1000)), new(int64(2000)), new(int64(3000))
 		turns[0].Repaired, turns[0].Violations = true, []string{"b", "a"}
 		turns[1].Violations, turns[1].Confidence, turns[1].ModelServed = []string{"b"}, conf(0.9), "m-1"
 	})
 	w.Add(1, "t", false, 1, func(e *ledger.Episode, turns []ledger.Turn) {
 		e.StallEvents = 1
-		turns[0].DurationUs, turns[0].Confidence, turns[0].ModelServed = 4000, conf(0.9), "m-2"
+		turns[0].DurationUs, turns[0].Confidence, turns[0].ModelServed = new(int64(4000)), conf(0.9), "m-2"
 	})
 	r := build(w.M, w.Rows)
 	m := r.Candidates[0].Metrics

@@ -20,7 +20,8 @@ const calibrationBins = 10
 // meter gathers what has no threshold: in numbers, none of them a row.
 type meter struct {
 	cost, in, out, read, write, reasoning sum
-	unpriced, limited                     int
+	unpriced, limited, batched            int
+	saved                                 sum // of batched turns
 	// Of all episodes: also those without a result were paid for.
 	extras        extras
 	statuses      counts
@@ -54,6 +55,10 @@ func (m *meter) add(cluster string, e *Episode, rows ledger.EpisodeRows) {
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
 		m.extras.add(t)
+		if t.Batched {
+			m.batched++
+			m.saved.add(t.SavedNanoUSD)
+		}
 		if slices.Contains(t.Warnings, strategy.WarnLimited) {
 			m.limited++
 		}
@@ -76,7 +81,7 @@ func (m *meter) add(cluster string, e *Episode, rows ledger.EpisodeRows) {
 
 func (m *meter) addTurn(t *ledger.Turn) {
 	if t.Timed() {
-		m.latencies = append(m.latencies, float64(t.DurationUs))
+		m.latencies = append(m.latencies, float64(*t.DurationUs))
 	}
 	if t.TTFTUs != nil {
 		m.ttfts = append(m.ttfts, float64(*t.TTFTUs))
@@ -100,7 +105,8 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 		Repaired: newShare(p.by.share(repairedOf), confidence),
 		Thrash:   newShare(p.by.share(thrashOf), confidence), Stall: newShare(p.by.share(stallOf), confidence),
 		Orchestration: m.orchestration.Totals(),
-		CostKnown:     m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
+		Batched:       m.batched, Saved: m.saved.value(),
+		CostKnown: m.cost.n, Unpriced: m.unpriced, Cost: m.cost.value(),
 		TokensIn: m.in.value(), TokensOut: m.out.value(), TokensReasoning: m.reasoning.value(),
 		TokensCacheRead: m.read.value(), TokensCacheWrite: m.write.value(),
 		Extra:   m.extras.turns(),

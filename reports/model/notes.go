@@ -124,6 +124,21 @@ func (r *Report) addTasks() {
 	}
 }
 
+// addBatchNote says what batches saved, and that batched turns have no times.
+func (r *Report) addBatchNote() {
+	batched, saved := 0, sum{}
+	for _, c := range r.Candidates {
+		if c.Metrics.Batched > 0 {
+			batched += c.Metrics.Batched
+			saved.add(c.Metrics.Saved)
+		}
+	}
+	if batched > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Batches answered %s and saved %s. Batched turns and their episodes have no times: what this report says about time leaves them out.",
+			words.Plural(batched, "turn"), words.Dollars(saved.value())))
+	}
+}
+
 // addNotes says what a reader of the numbers must know.
 func (r *Report) addNotes(orphans int) {
 	if changed := r.ChangesText(); changed != "" {
@@ -133,6 +148,7 @@ func (r *Report) addNotes(orphans int) {
 		r.Notes = append(r.Notes, fmt.Sprintf("The run is %s: some planned episodes have no result.", s))
 	}
 	r.addExcludedNotes()
+	r.addBatchNote()
 	r.Notes = append(r.Notes, fmt.Sprintf("A criterion passes if its entire %s confidence interval meets the threshold, fails if the entire interval misses it, and is otherwise inconclusive.", r.Intervals()))
 	judged := 0
 	for _, c := range r.Candidates {

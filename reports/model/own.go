@@ -83,11 +83,16 @@ func (b *Builder) findShared() {
 }
 
 // judgeOwn judges the criteria that are about one candidate, or about a group.
-func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a manifest.Acceptance, skip func(per string) bool) []Criterion {
+func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a manifest.Acceptance, batched bool, skip func(per string) bool) []Criterion {
 	var out []Criterion
 	for i, o := range own {
 		if !skip(o.Per) {
-			out = append(out, o.judge(tallies[i], a))
+			c := o.judge(tallies[i], a)
+			if batched && o.err == nil && o.expr.Unit == expr.Duration && c.N == 0 {
+				c.Verdict, c.Note = stat.NotJudged, ""
+				c.note("Expression: " + o.Expr + ". Not judged: batched turns and their episodes have no times.")
+			}
+			out = append(out, c)
 		}
 	}
 	return out
@@ -95,21 +100,22 @@ func judgeOwn(own []ownCriterion, tallies []*expr.Tally, a manifest.Acceptance, 
 
 // own judges those about the account's candidate.
 func (acc *account) own(a manifest.Acceptance) []Criterion {
-	return judgeOwn(acc.criteria, acc.tallies, a, func(per string) bool { return per == perModel && acc.shared })
+	return judgeOwn(acc.criteria, acc.tallies, a, acc.meter.batched > 0, func(per string) bool { return per == perModel && acc.shared })
 }
 
 // ownOfGroup judges those about the members of a group together.
 func ownOfGroup(members []*account, a manifest.Acceptance) []Criterion {
 	own := members[0].criteria
-	all := tallies(own)
+	all, batched := tallies(own), false
 	for _, m := range members {
+		batched = batched || m.meter.batched > 0
 		for i, t := range m.tallies {
 			if t != nil {
 				all[i].Merge(t)
 			}
 		}
 	}
-	return judgeOwn(own, all, a, func(per string) bool { return per != perModel })
+	return judgeOwn(own, all, a, batched, func(per string) bool { return per != perModel })
 }
 
 // judge fills in a criterion.

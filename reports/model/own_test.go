@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -189,4 +190,20 @@ func TestOwnCriterionAgreesWithBuiltIn(t *testing.T) {
 		valid, builtin := named(t, c.Criteria, "valid"), named(t, c.Criteria, "valid_json")
 		require.Equal(t, []any{builtin.N, builtin.Value, builtin.Interval, builtin.DesignEffect, builtin.Verdict}, []any{valid.N, valid.Value, valid.Interval, valid.DesignEffect, valid.Verdict})
 	}
+}
+
+// A criterion on time is not judged where every turn was batched, and says so.
+func TestTimeCriterionOfBatchedTurns(t *testing.T) {
+	w := reporttest.NewWorld("a")
+	w.M.Acceptance.Criteria = []manifest.Criterion{{Name: "slow", Expr: `p95(elapsed_us) <= 4s`}}
+	reporttest.Tasks(w, 30, func(e *ledger.Episode, turns []ledger.Turn) {
+		e.ElapsedUs, turns[0].DurationUs, turns[0].Batched, turns[0].SavedNanoUSD = nil, nil, true, new(int64(1_000_000))
+	})
+	r := build(w.M, w.Rows)
+	c := r.Candidates[0]
+	own := c.Criteria[len(c.Criteria)-1]
+	require.Equal(t, stat.NotJudged, own.Verdict)
+	require.Contains(t, own.Note, "batched turns and their episodes have no times")
+	require.Contains(t, fmt.Sprint(r.Notes), "Batches answered 30 turns and saved $0.03")
+	require.Nil(t, c.Metrics.Latency)
 }

@@ -74,14 +74,14 @@ func TestWork(t *testing.T) {
 	w.Add(1, "t", true, 5, func(e *ledger.Episode, turns []ledger.Turn) {
 		reporttest.PlannedTurns(e, turns)
 		for i := range turns {
-			turns[i].DurationUs = 100
+			turns[i].DurationUs = new(int64(100))
 		}
-		e.ElapsedUs = 450
+		e.ElapsedUs = new(int64(450))
 	})
 	w.Add(1, "u", false, 1, func(e *ledger.Episode, turns []ledger.Turn) { // no plan was made
-		turns[0].Role, turns[0].DurationUs, e.ElapsedUs = "planner", 50, 50
+		turns[0].Role, turns[0].DurationUs, e.ElapsedUs = "planner", new(int64(50)), new(int64(50))
 	})
-	w.Add(1, "v", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError, e.ElapsedUs = true, 1e6 })
+	w.Add(1, "v", true, 5, func(e *ledger.Episode, _ []ledger.Turn) { e.InfraError, e.ElapsedUs = true, new(int64(1e6)) })
 	for turn, n := range map[int32]int{3: 1, 4: 3} {
 		for range n {
 			w.Rows.ToolCalls = append(w.Rows.ToolCalls, ledger.ToolCall{Key: w.Rows.Episodes[0].Key, Turn: turn, DurationUs: 50})

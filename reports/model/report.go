@@ -129,9 +129,13 @@ type Metrics struct {
 	Stall    Share `json:"stall"`
 	// Cost is the nano-USD spent on all episodes, null when any is unpriced;
 	// CostKnown sums the priced ones. CostPerSolved is Cost over solved episodes.
-	Cost          *int64   `json:"cost_nanousd"`
-	CostKnown     int64    `json:"cost_known_nanousd"`
-	Unpriced      int      `json:"unpriced_episodes"`
+	Cost      *int64 `json:"cost_nanousd"`
+	CostKnown int64  `json:"cost_known_nanousd"`
+	Unpriced  int    `json:"unpriced_episodes"`
+	// Batched counts the turns that were sent in batches. Saved is the nano-USD that they would
+	// have cost more without; null without any, and where that is unknown.
+	Batched       int      `json:"batched_turns"`
+	Saved         *int64   `json:"saved_nanousd"`
 	CostPerSolved *float64 `json:"cost_per_solved_nanousd"`
 	// Tokens over all episodes, null when any episode did not report.
 	TokensIn         *int64 `json:"tokens_in"`
@@ -266,7 +270,8 @@ type Episode struct {
 	Cause       *failure.Cause `json:"cause,omitempty"`
 	Steps       int            `json:"steps"`
 	CostNanoUSD *int64         `json:"cost_nanousd"`
-	ElapsedUs   int64          `json:"elapsed_us"`
+	// ElapsedUs is null if a turn was batched.
+	ElapsedUs *int64 `json:"elapsed_us"`
 
 	// What contests of strategies look at; tokens is nil where unknown.
 	tokens              *int64

@@ -65,7 +65,7 @@ func TestTTFT(t *testing.T) {
 	w := reporttest.NewWorld("a")
 	w.Add(1, "t", true, 4, func(_ *ledger.Episode, turns []ledger.Turn) {
 		for i, us := range []int64{100, 300, 900} {
-			turns[i].TTFTUs, turns[i].DurationUs = new(us), 10*us
+			turns[i].TTFTUs, turns[i].DurationUs = new(us), new(10*us)
 		}
 		turns[2].ErrorKind = "timeout"
 	})

@@ -62,14 +62,18 @@ type strategyTotals struct {
 	episodes          int
 	success, harm     map[string]stat.Cluster // by cluster
 	steps, cost, time []stat.Observation
-	unpriced          bool
+	unpriced, untimed bool
 }
 
 // add counts the attempts at a trial, of all candidates of the agent, as one of a cluster.
 func (s *strategyTotals) add(cluster string, list []entry) {
 	solved, cost, time, harm, changing := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, x := range list {
-		time += float64(x.episode.ElapsedUs)
+		if x.episode.ElapsedUs == nil {
+			s.untimed = true
+		} else {
+			time += float64(*x.episode.ElapsedUs)
+		}
 		if x.episode.Solved {
 			solved++
 		}
@@ -116,7 +120,10 @@ func (s *strategyTotals) measure(e *StrategyResult) {
 		}
 		return estimate
 	}
-	e.Episodes, e.Steps, e.Time = s.episodes, of(s.steps), of(s.time)
+	e.Episodes, e.Steps = s.episodes, of(s.steps)
+	if !s.untimed {
+		e.Time = of(s.time)
+	}
 	if !s.unpriced {
 		e.Cost = of(s.cost)
 	}
@@ -141,20 +148,25 @@ func priced(list []StrategyResult) bool {
 	return !slices.ContainsFunc(list, func(e StrategyResult) bool { return e.Cost == nil })
 }
 
+// timed says that the time of all entrants is known: a batched episode has none.
+func timed(list []StrategyResult) bool {
+	return !slices.ContainsFunc(list, func(e StrategyResult) bool { return e.Time == nil })
+}
+
 // markFront marks the entrants that no other dominates.
 func markFront(list []StrategyResult) {
 	if list[0].Success == nil {
 		return // all have the same trials, or none
 	}
-	costs := priced(list)
+	costs, times := priced(list), timed(list)
 	for i := range list {
-		list[i].Front = !slices.ContainsFunc(list, func(other StrategyResult) bool { return other.dominates(&list[i], costs) })
+		list[i].Front = !slices.ContainsFunc(list, func(other StrategyResult) bool { return other.dominates(&list[i], costs, times) })
 	}
 }
 
 // dominates says that e is as good as other in success, cost and time, and better in
 // one.
-func (e *StrategyResult) dominates(other *StrategyResult, costs bool) bool {
+func (e *StrategyResult) dominates(other *StrategyResult, costs, times bool) bool {
 	better, worse := false, false
 	look := func(mine, theirs *Estimate, more bool) {
 		if d := mine.Value - theirs.Value; d != 0 {
@@ -162,7 +174,9 @@ func (e *StrategyResult) dominates(other *StrategyResult, costs bool) bool {
 		}
 	}
 	look(e.Success, other.Success, true)
-	look(e.Time, other.Time, false)
+	if times {
+		look(e.Time, other.Time, false)
+	}
 	if costs {
 		look(e.Cost, other.Cost, false)
 	}

@@ -97,8 +97,8 @@ func paired(m manifest.Manifest, rows ledger.Rows, provider, first, second strin
 			}
 			n++
 			tasks[a.TaskID] = true
-			elapsed[0] += float64(a.ElapsedUs)
-			elapsed[1] += float64(b.ElapsedUs)
+			elapsed[0] += float64(*a.ElapsedUs)
+			elapsed[1] += float64(*b.ElapsedUs)
 			if a.Solved && b.Solved && a.Status != "stopped" && b.Status != "stopped" {
 				bothSolved++
 			}

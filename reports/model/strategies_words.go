@@ -38,10 +38,14 @@ func AgentName(agent string) string {
 
 // Axes are what the Pareto front is of.
 func (c *StrategyComparison) Axes() string {
+	axes := []string{"success"}
 	if priced(c.Results) {
-		return "success, cost and time"
+		axes = append(axes, "cost")
 	}
-	return "success and time"
+	if timed(c.Results) {
+		axes = append(axes, "time")
+	}
+	return words.And(axes)
 }
 
 // frontLine says which strategies are Pareto-optimal, and which dominate the others.
@@ -56,7 +60,7 @@ func (c *StrategyComparison) frontLine() string {
 			on = append(on, AgentName(e.Agent))
 			continue
 		}
-		by := slices.IndexFunc(c.Results, func(o StrategyResult) bool { return o.Front && o.dominates(e, priced(c.Results)) })
+		by := slices.IndexFunc(c.Results, func(o StrategyResult) bool { return o.Front && o.dominates(e, priced(c.Results), timed(c.Results)) })
 		off = append(off, fmt.Sprintf("%s is not (%s is at least as good in all and better in one)", AgentName(e.Agent), AgentName(c.Results[by].Agent)))
 	}
 	verb := "are"
@@ -69,6 +73,9 @@ func (c *StrategyComparison) frontLine() string {
 	}
 	if !priced(c.Results) {
 		line += "; cost is not known of all"
+	}
+	if !timed(c.Results) {
+		line += "; time is not known of all"
 	}
 	return line
 }

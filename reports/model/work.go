@@ -42,7 +42,7 @@ type worker struct {
 
 // add counts a scored episode.
 func (w *worker) add(rows *ledger.EpisodeRows) {
-	w.elapsed += max(0, rows.Episode.ElapsedUs)
+	w.elapsed += max(0, rows.Episode.Micros())
 	by := map[int32]int{}
 	for i := range rows.ToolCalls {
 		c := &rows.ToolCalls[i]
@@ -58,7 +58,7 @@ func (w *worker) add(rows *ledger.EpisodeRows) {
 	seen := map[string]bool{}
 	for i := range rows.Turns {
 		t := &rows.Turns[i]
-		w.busy += max(0, t.DurationUs)
+		w.busy += max(0, t.Micros())
 		planned = planned || t.Role == ledger.RolePlanner
 		revision = max(revision, int(t.PlanRev))
 		if t.PlanStep == "" || seen[t.PlanStep] {

@@ -221,7 +221,7 @@ func (b *builder) tree() {
 
 // timeline fills in the lanes.
 func (b *builder) timeline() {
-	from, to := b.e.TsStart, b.e.TsStart+max(b.e.ElapsedUs, 1)
+	from, to := b.e.TsStart, b.e.TsStart+max(b.e.Micros(), 1)
 	by := map[string]*conversation{}
 	for _, c := range b.all {
 		to, by[c.name] = max(to, c.end), c

@@ -28,7 +28,7 @@ func turn(n int32, agent, parent, role string, from, to int64) ledger.Turn {
 func orchestrated() ledger.EpisodeRows {
 	rows := ledger.EpisodeRows{
 		Episode: ledger.Episode{
-			Key: ledger.Key{Agent: "orchestrator"}, ElapsedUs: 10 * second,
+			Key: ledger.Key{Agent: "orchestrator"}, ElapsedUs: new(int64(10 * second)),
 			Tasks: []work.Task{
 				{ID: "later", Plan: 2, Kind: "research", Title: "Read", State: "cancelled"},
 				{ID: "build", Plan: 1, Kind: "build-workflow", Title: "Build it", SubAgent: "bg_1", State: "blocked", Reason: "error", TsStart: new(int64(2 * second)), TsEnd: new(int64(6 * second))},
@@ -105,7 +105,7 @@ func TestOfNothing(t *testing.T) {
 // hostile and endless names.
 func TestHostileEpisode(t *testing.T) {
 	hostile := "</svg><script>alert(1)</script>\x1b[31m\u202e\n" + strings.Repeat("x", 5000)
-	rows := ledger.EpisodeRows{Episode: ledger.Episode{TsStart: 5 * second, ElapsedUs: -1}}
+	rows := ledger.EpisodeRows{Episode: ledger.Episode{TsStart: 5 * second, ElapsedUs: new(int64(-1))}}
 	for i := range int64(200) {
 		rows.Turns = append(rows.Turns, turn(int32(i), fmt.Sprint("a", i, hostile), fmt.Sprint("a", (i+1)%200, hostile), hostile, 9-i, i-9))
 		rows.Episode.Tasks = append(rows.Episode.Tasks, work.Task{ID: hostile, Kind: hostile, Title: hostile, SubAgent: fmt.Sprint("a", i, hostile), State: hostile, Reason: hostile, TsStart: new(-i * second), TsEnd: new(-2 * i * second)})

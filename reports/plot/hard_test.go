@@ -35,7 +35,7 @@ func hardReports() map[string]model.Report {
 			e.In = new(int64(math.MaxInt64 / 1000))
 		}
 		for i := range rows.Turns {
-			rows.Turns[i].DurationUs = math.MaxInt64 >> (i % 60)
+			rows.Turns[i].DurationUs = new(int64(math.MaxInt64 >> (i % 60)))
 			rows.Turns[i].Violations = []string{strings.Repeat("x", 300), fmt.Sprint("code", i)}
 		}
 		return build(m, rows)

@@ -191,10 +191,10 @@ func TestPlotsOfExtremes(t *testing.T) {
 	for name, edit := range map[string]func(*ledger.Rows){
 		"nothing takes time": func(r *ledger.Rows) {
 			for i := range r.Turns {
-				r.Turns[i].DurationUs = 0
+				r.Turns[i].DurationUs = new(int64)
 			}
 		},
-		"an hour a turn": func(r *ledger.Rows) { r.Turns[0].DurationUs = 3_600_000_000 },
+		"an hour a turn": func(r *ledger.Rows) { r.Turns[0].DurationUs = new(int64(3_600_000_000)) },
 		"free": func(r *ledger.Rows) {
 			for i := range r.Episodes {
 				r.Episodes[i].CostNanoUSD = new(int64)

@@ -60,7 +60,7 @@ func Of(rows ledger.EpisodeRows, why string) Episode {
 	v := Episode{
 		Task: strings.Clone(words.Brief(e.TaskID, 40)), Candidate: strings.Clone(words.Brief(e.Candidate, 60)), Sign: sign, Class: class, Outcome: ending, Solved: e.Solved, Trial: int(e.Trial),
 		Facts: words.Join(" · ", fmt.Sprintf("trial %d", e.Trial), words.Brief(words.Join(": ", e.Status, e.StopReason), 60),
-			words.Plural(int(e.Steps), "step"), price(e.CostNanoUSD), words.Duration(float64(e.ElapsedUs))),
+			words.Plural(int(e.Steps), "step"), price(e.CostNanoUSD), elapsed(e)),
 	}
 	v.Work = orchestration.Of(rows)
 	limit := 600
@@ -244,10 +244,21 @@ func call(c *ledger.ToolCall, expected string) string {
 	return s
 }
 
+// elapsed says how long an episode took.
+func elapsed(e *ledger.Episode) string {
+	if e.ElapsedUs == nil {
+		return "batched"
+	}
+	return words.Duration(float64(*e.ElapsedUs))
+}
+
 func turnFacts(t *ledger.Turn) string {
 	var parts []string
-	if t.DurationUs > 0 {
-		parts = append(parts, words.Duration(float64(t.DurationUs)))
+	if us := t.Micros(); us > 0 {
+		parts = append(parts, words.Duration(float64(us)))
+	}
+	if t.Batched {
+		parts = append(parts, "batched")
 	}
 	if t.In != nil && t.Out != nil {
 		parts = append(parts, fmt.Sprintf("%s in, %s out", words.Thousands(*t.In), words.Thousands(*t.Out)))

@@ -73,6 +73,14 @@ func Dollars[N int64 | float64](nano *N) string {
 	return USD(float64(*nano))
 }
 
+// Time formats a time in µs; nil is unknown.
+func Time(us *int64) string {
+	if us == nil {
+		return Unknown
+	}
+	return Duration(float64(*us))
+}
+
 // USD formats nano-USD with three significant digits, and with cents from a dollar on.
 func USD(nano float64) string { return usd(nano, usdDecimals(nano)) }
 

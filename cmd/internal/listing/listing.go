@@ -160,7 +160,7 @@ func seconds(e ledger.Episode) string {
 	if !e.Timed() {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.2f", float64(e.ElapsedUs)/1e6)
+	return fmt.Sprintf("%.2f", float64(*e.ElapsedUs)/1e6)
 }
 
 func costsOf(rows []ledger.Episode) []string {

@@ -18,7 +18,7 @@ func rowsOf(tasks ...string) (rows []ledger.Episode) {
 			nano := int64(1_234_567)
 			e := ledger.Episode{
 				Key:    ledger.Key{TaskID: task, Candidate: candidate, Trial: 1, EpisodeID: "01KRH12000FAY0TTQAKWDX6FNR"},
-				Status: "answered", Solved: candidate == "strong", Steps: 3, ElapsedUs: 2_680_000, CostNanoUSD: &nano,
+				Status: "answered", Solved: candidate == "strong", Steps: 3, ElapsedUs: new(int64(2_680_000)), CostNanoUSD: &nano,
 			}
 			if !e.Solved {
 				e.StopReason, e.CostNanoUSD, e.HarmReason = "max_steps", nil, "it deleted a ticket"

@@ -56,7 +56,7 @@ type episodeEvent struct {
 	Harm      *bool        `json:"harm"` // null where the task's world cannot change
 	Steps     int32        `json:"steps"`
 	CostUSD   *json.Number `json:"cost_usd"`
-	ElapsedUs int64        `json:"elapsed_us"`
+	ElapsedUs *int64       `json:"elapsed_us"`
 	ErrorKind string       `json:"error_kind"`
 	ErrorText string       `json:"error_text"`
 	Done      int          `json:"done"`

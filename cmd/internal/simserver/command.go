@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/internal/loopback"
 	"github.com/cupel-eval/cupel/internal/regular"
+	"github.com/cupel-eval/cupel/providers/batchsim"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
@@ -31,6 +33,7 @@ does what the prompt says line by line. Results say nothing about real models.
 --chaos injects faults: NAME[=RATE],… with rates from 0 to 1, or all; --list-chaos prints
 the names. The header X-Sim-Chaos: NAME does so for a single request. --limit limits
 rates as providers do: rpm requests and tpm tokens a minute, burst requests in parallel.
+The batch APIs of OpenAI, Anthropic and Gemini take --batch-delay, with --batch-faults.
 
 --outputs FILE plays the outputs of FILE over OpenAI's API instead: JSON lines of id, a
 task of --suite, and output, a text or a list of calls.
@@ -50,6 +53,7 @@ type options struct {
 	remote        bool
 	suites        []string
 	config        sim.Config
+	batches       batchsim.Config
 }
 
 // Command is the verb.
@@ -84,6 +88,8 @@ func Command(h func() Host) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.suites, "suite", nil, "suite whose playbook the models follow; repeatable (default: the built-in suites)")
 	cmd.Flags().StringVar(&o.config.Chaos, "chaos", "", "faults to inject: NAME[=RATE],… or all[=RATE]")
 	cmd.Flags().StringVar(&o.config.Limit, "limit", "", "rate limits: rpm=N,tpm=N,burst=N, each optional")
+	cmd.Flags().DurationVar(&o.batches.Delay, "batch-delay", 2*time.Second, "time that a batch takes")
+	cmd.Flags().StringVar(&o.batches.Faults, "batch-faults", "", "faults of batches: NAME[=RATE],… (see --list-chaos)")
 	cmd.Flags().StringVar(&o.outputs, "outputs", "", "file of outputs to play for the tasks of --suite, over OpenAI's API")
 	cmd.Flags().BoolVar(&list, "list-chaos", false, "print the names for --chaos and exit")
 	return cmd
@@ -94,7 +100,8 @@ func simulate(ctx context.Context, h Host, o options) (err error) {
 		return err
 	}
 	o.config.AllowRemote = o.remote
-	s, err := sim.Start(ctx, o.addr, o.config)
+	o.batches.Models = o.config
+	s, err := batchsim.Start(ctx, o.addr, o.batches)
 	if err != nil {
 		return err
 	}
@@ -146,6 +153,10 @@ func printChaos(w io.Writer) error {
 	_, _ = fmt.Fprintln(t, "NAME\tWHOLE\tSTREAMED\tWHAT HAPPENS") // it fails in Flush
 	for _, c := range sim.Chaoses() {
 		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", c.Name, kinds(c.Whole), kinds(c.Stream), c.Does)
+	}
+	_, _ = fmt.Fprintln(t, "\nNAME\tFOR --batch-faults")
+	for _, f := range batchsim.Faults() {
+		_, _ = fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Does)
 	}
 	return t.Flush()
 }

@@ -162,7 +162,7 @@ func (v *viewer) addJournal(page *progressView, dir string, m manifest.Manifest)
 func (v *viewer) recent(e ledger.Episode) recentEpisode {
 	r := recentEpisode{
 		Name: v.brief("episode", fmt.Sprintf("%s/%s", e.TaskID, e.Candidate)), Status: v.brief("status", cmp.Or(e.Excluded(), e.Status)), Class: "x", Sign: "✗",
-		Steps: strconv.Itoa(int(e.Steps)), Cost: words.Dollars(e.CostNanoUSD), Time: words.Duration(float64(e.ElapsedUs)),
+		Steps: strconv.Itoa(int(e.Steps)), Cost: words.Dollars(e.CostNanoUSD), Time: words.Time(e.ElapsedUs),
 	}
 	if e.Trial > 1 {
 		r.Name += "/" + strconv.Itoa(int(e.Trial))

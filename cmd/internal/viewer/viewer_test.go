@@ -41,7 +41,7 @@ func night(id string, day, solved int) (m manifest.Manifest, rows ledger.Rows) {
 		cost := int64(1_500_000)
 		key := ledger.Key{RunID: id, EpisodeID: fmt.Sprintf("e%02d", i), Suite: m.Suite, TaskID: m.Tasks[i/2].ID, Candidate: c.Name, Agent: "contract", Provider: c.Provider, Model: c.Model, Trial: 1}
 		rows.Episodes = append(rows.Episodes, ledger.Episode{Key: key, Status: "answered", Solved: i/2 < solved, Steps: 1, CostNanoUSD: &cost})
-		rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, DurationUs: 1_000_000, CostNanoUSD: &cost})
+		rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, DurationUs: new(int64(1_000_000)), CostNanoUSD: &cost})
 	}
 	return m, rows
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/price"
@@ -24,6 +25,7 @@ type admitted struct {
 	candidate goldens.Candidate
 	prices    price.Table
 	day       time.Time
+	batches   *batching.Collector // nil unless the requests are batched
 }
 
 // Call implements providers.Model. The wait for admission does not count towards the
@@ -38,11 +40,21 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 		}
 	}
 	provider := m.candidate.Provider
+	if m.batches != nil {
+		var done bool
+		var reply providers.Reply
+		var err error
+		if ctx, reply, done, err = m.claim(ctx, call); done {
+			return reply, err
+		}
+	}
 	worst := m.worst(call)
 	var permit *admission.Permit
 	err := paused(ctx, func(ctx context.Context) (err error) {
-		permit, err = m.lane.Acquire(ctx, worst)
-		return err
+		return m.batches.Waiting(ctx, func() error {
+			permit, err = m.lane.Acquire(ctx, worst)
+			return err
+		})
 	})
 	if err != nil {
 		kind := fault.Transport
@@ -52,7 +64,9 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 		return providers.Reply{}, &fault.Error{Kind: kind, Provider: provider, Model: call.Model, Permanent: true, Err: err}
 	}
 	reply, err := m.Model.Call(context.WithValue(ctx, permitKey{}, permit), call)
-	permit.Done(m.result(call, reply, err))
+	if !batching.IsWaiting(err) { // or else it stays reserved, since it is going to be billed
+		permit.Done(m.result(call, reply, err))
+	}
 	return reply, err
 }
 
@@ -73,6 +87,9 @@ func (m admitted) worst(call providers.Call) admission.Request {
 	r := admission.Request{
 		Candidate: m.candidate.Name, ID: call.RequestID, Model: call.Model, CostNanoUSD: -1,
 		Price: func(input, output int64) (int64, bool) {
+			if m.batches != nil {
+				return m.prices.WorstOf(tierBatch, m.candidate.Provider, call.Model, input, output, m.day)
+			}
 			return m.prices.Worst(m.candidate.Provider, call.Model, input, output, m.day)
 		},
 	}
@@ -101,6 +118,9 @@ type observed struct{ http.RoundTripper }
 // RoundTrip implements http.RoundTripper.
 func (o observed) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := o.RoundTripper.RoundTrip(req)
+	if err == nil {
+		resp.Header.Del(batching.Header) // which only a batch sets
+	}
 	if permit, ok := req.Context().Value(permitKey{}).(*admission.Permit); ok && err == nil {
 		permit.Header(resp.Header)
 	}
@@ -117,5 +137,5 @@ func (v *Env) PlainModel(c goldens.Candidate, factory providers.Factory, key str
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour)}, v.retryPolicy(seed)), nil
+	return retry.New(admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour), nil}, v.retryPolicy(seed)), nil
 }

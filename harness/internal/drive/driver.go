@@ -64,6 +64,8 @@ func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) led
 	if p.Candidate.Agent == strategy.External {
 		return v.External(ctx, v, p, trace)
 	}
+	ctx, end := v.Batches.Open(ctx)
+	defer end()
 	e := v.newDriver(p, trace)
 	if err := e.open(); err != nil {
 		failOpen(ctx, e, err)
@@ -154,7 +156,7 @@ func (e *driver) open() (err error) {
 	}
 	e.rows.priceDay = e.PriceDay(e.recorder)
 	retry := sleepUnlessJournaled(e.retryPolicy(uint64(e.Seed.Int64())), e.recorder)
-	if e.model, err = wire(e.Planned, e.recorder, e.recorder, e.Prices, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
+	if e.model, err = e.wire(e.Planned, e.recorder, e.recorder, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
 		return err
 	}
 	return e.openHistory()

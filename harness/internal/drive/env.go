@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/providers"
@@ -71,6 +72,8 @@ type Env struct {
 	Secrets  *secrets.Finder
 	Cleaners *sync.Pool         // of *cleaner, for a replay
 	Control  *admission.Control // nil in replay
+	// Batches collects the requests of providers with a batch API; nil sends each by itself.
+	Batches *batching.Collector
 }
 
 // NewRecorder opens or creates the cassette of an episode.

@@ -42,7 +42,7 @@ func (e *driver) openHistory() (err error) {
 	if t, err := time.Parse(time.DateOnly, day); err == nil {
 		h.day = t // else no price applies
 	}
-	h.model, err = wire(e.Fork.Planned, h.transport, e.recorder, e.Prices, h.day, withoutWaits(e.retryPolicy(uint64(e.Seed.Int64()))), nil)
+	h.model, err = e.wire(e.Fork.Planned, h.transport, e.recorder, h.day, withoutWaits(e.retryPolicy(uint64(e.Seed.Int64()))), nil)
 	e.history = h
 	return err
 }

@@ -113,16 +113,19 @@ func helperModel(e *driver, h helper.Helper, n int32) (providers.Model, time.Tim
 		return nil, time.Time{}, e.missing
 	case e.recorder == nil || after && v.Mode == recorder.Live && e.Candidate.Agent == strategy.External: // whose recorder has ended
 		day := v.Today.Truncate(24 * time.Hour)
-		model, err := wire(p, v.base(p.Candidate.Provider), nil, v.Prices, day, again, lane)
+		model, err := v.wire(p, v.base(p.Candidate.Provider), nil, day, again, lane)
 		return model, day, err
 	}
 	day := v.PriceDay(rec)
-	model, err := wire(p, rec, rec, v.Prices, day, sleepUnlessJournaled(again, rec), lane)
+	model, err := v.wire(p, rec, rec, day, sleepUnlessJournaled(again, rec), lane)
 	return model, day, err
 }
 
 // base is the transport of a provider's requests below the recorder. A replay does not use it.
 func (v *Env) base(provider string) http.RoundTripper {
+	if b := v.batches(provider); b != nil {
+		return b.Transport(provider)
+	}
 	if v.Base != nil {
 		return observed{v.Base(provider)}
 	}

@@ -59,7 +59,10 @@ type outcome struct {
 // are in flight, and does not write to it.
 func (m *modelCall) run(ctx context.Context, e *driver) completion {
 	var seen []recorder.Exchange
-	ctx = recorder.Watched(recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) }), &m.watch)
+	ctx = recorder.Observe(ctx, func(x recorder.Exchange) { seen = append(seen, x) })
+	if e.batches(e.Candidate.Provider) == nil { // a batched call takes no time
+		ctx = recorder.Watched(ctx, &m.watch)
+	}
 	cancel := func() {}
 	model := e.model
 	if m.past != nil {

@@ -101,10 +101,14 @@ func (b *rowBuilder) pass(id, parent int) {
 func (b *rowBuilder) turnDone(m *modelCall, o outcome, r agent.Ready) {
 	t := &b.turns[m.row]
 	t.TsEnd = o.end.UnixMicro()
-	t.DurationUs = o.end.Sub(m.start).Microseconds()
+	if t.Batched = o.reply.Batched; t.Batched {
+		t.SavedNanoUSD = saved(b, m, o)
+	} else {
+		t.DurationUs = new(o.end.Sub(m.start).Microseconds())
+	}
 	t.FinishReason = string(o.reply.Finish)
 	t.ModelServed = o.reply.Model
-	if us := o.reply.FirstToken.Microseconds(); us > 0 { // only streams have a first token
+	if us := o.reply.FirstToken.Microseconds(); us > 0 && !t.Batched { // only streams have a first token
 		t.TTFTUs = &us
 	}
 	if len(o.seen) > 0 {
@@ -240,8 +244,11 @@ func (b *rowBuilder) episode(f agent.Finish, o goldens.Outcome, cassetteDigest s
 		Key: b.key, Status: string(f.Status), StopReason: string(f.StopReason), Answer: f.Answer,
 		Steps: int32(b.used.Steps), ToolCalls: int32(b.used.ToolCalls), Clarifies: int32(b.clarifies),
 		Violations: int32(o.Violations), ThrashEvents: int32(o.ThrashEvents), StallEvents: int32(o.StallEvents),
-		TsStart: b.Task.World.Now.UnixMicro(), ElapsedUs: o.Elapsed.Microseconds(),
+		TsStart:        b.Task.World.Now.UnixMicro(),
 		CassetteDigest: cassetteDigest, SuiteDigest: b.Suite.Digest, ConfigDigest: b.config, Requests: b.requests, Tasks: taskRows(b.tasks),
+	}
+	if !slices.ContainsFunc(b.turns, func(t ledger.Turn) bool { return t.Batched }) {
+		ep.ElapsedUs = new(o.Elapsed.Microseconds())
 	}
 	ep.StateBefore, ep.StateAfter = world.Hash(o.StateBefore), world.Hash(o.StateAfter)
 	if len(b.Task.Expect) > 0 {

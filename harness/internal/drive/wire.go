@@ -30,14 +30,18 @@ func WireOptions(c goldens.Candidate, key string, client *http.Client) providers
 
 // wire creates the model of a planned episode over a transport, with the prices of a day.
 // Its requests use its lane, if it has one.
-func wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, prices price.Table, day time.Time, again retry.Policy, lane *admission.Lane) (providers.Model, error) {
+func (v *Env) wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, day time.Time, again retry.Policy, lane *admission.Lane) (providers.Model, error) {
+	prices := v.Prices
 	model, err := p.Factory(WireOptions(p.Candidate, p.Key, modelClient(t)))
 	if err != nil {
 		return nil, err
 	}
 	model = settled{noRetryOnMiss{model}, p.Candidate.Provider, prices, day}
+	if b := v.batches(p.Candidate.Provider); b != nil {
+		model = batched{model, b}
+	}
 	if lane != nil {
-		model = admitted{model, lane, rec, p.Candidate, prices, day}
+		model = admitted{model, lane, rec, p.Candidate, prices, day, v.batches(p.Candidate.Provider)}
 	}
 	return retry.New(model, again), nil
 }

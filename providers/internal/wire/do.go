@@ -274,6 +274,9 @@ func (x *exchange) failure(err error, body []byte) *fault.Error {
 	return x.client.Error(x.answer, x.call.Model, fault.Malformed, "the body is not the expected JSON: "+plain(bytes.TrimSpace(body)), err)
 }
 
+// batchedHeader marks the reply to a request that was sent in a batch: batching.Header.
+const batchedHeader = "X-Cupel-Batched"
+
 // over completes a reply with data of the exchange.
 func (c *Client) over(b *Builder, a response, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
 	r := b.build(ForcedTool(call))
@@ -283,6 +286,10 @@ func (c *Client) over(b *Builder, a response, call providers.Call, warnings []st
 	}
 	r.Model = c.bounded(r.Model, maxID)
 	r.Warnings = append(warnings, r.Warnings...)
+	if a.Header.Get(batchedHeader) != "" {
+		r.Batched = true
+		r.Usage.SetTier("batch") // which not every provider reports
+	}
 	if what := b.unsupported(); failed == nil && what != "" {
 		failed = c.Error(a, call.Model, fault.Unsupported, what, nil)
 	}

@@ -30,13 +30,17 @@ func KeptHeaders(h http.Header) http.Header {
 	return kept
 }
 
+// Batched is the header, in lower case, of a reply to a request that was sent in a batch. The
+// time of such a request is not its provider's.
+const Batched = "x-cupel-batched"
+
 // HeaderKept reports whether a header may be stored, by its name in lower case.
 func HeaderKept(name string) bool {
 	switch name {
 	case "accept", "content-type", "content-encoding", "location",
 		"anthropic-version", "anthropic-beta", "openai-version", "openai-beta", "openai-processing-ms",
 		"retry-after", "retry-after-ms", "x-should-retry", "x-amzn-errortype",
-		"request-id", "x-request-id", "x-client-request-id", "x-amzn-requestid", "x-goog-request-id", "apim-request-id":
+		Batched, "request-id", "x-request-id", "x-client-request-id", "x-amzn-requestid", "x-goog-request-id", "apim-request-id":
 		return true
 	}
 	if len(name) > maxHeaderName {

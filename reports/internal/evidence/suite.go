@@ -136,14 +136,14 @@ func (s Suite) fill(rng *rand.Rand, rows *ledger.EpisodeRows, task Task, dominan
 	if s.Noise != nil {
 		cost = 1e6 * size * s.Noise(rng)
 	}
-	e.CostNanoUSD, e.ElapsedUs = new(int64(cost)), int64(cost)
+	e.CostNanoUSD, e.ElapsedUs = new(int64(cost)), new(int64(cost))
 	for len(turns) < n {
 		turns = append(turns, ledger.Turn{})
 	}
 	rows.Turns = turns[:n]
 	for i := range rows.Turns {
 		rows.Turns[i] = ledger.Turn{
-			Key: e.Key, Turn: int32(i + 1), Role: "main", Kind: "act", NextActionType: "tool", NextActionName: "open", DurationUs: e.ElapsedUs / int64(n),
+			Key: e.Key, Turn: int32(i + 1), Role: "main", Kind: "act", NextActionType: "tool", NextActionName: "open", DurationUs: new(*e.ElapsedUs / int64(n)),
 			ValidJSON: true, ContractValid: rng.Float64() >= task.Invalid,
 		}
 	}

@@ -78,7 +78,7 @@ func (a Arena) episode(rows *ledger.Rows, key ledger.Key, h Habit, rng *rand.Ran
 		e.Checks = []ledger.Check{{Name: "answer_numbers", Detail: `want 41, found 38 in "38 m"`}}
 	}
 	e.Steps = int32(max(1, math.Round(4*size*h.Steps*noise())))
-	e.CostNanoUSD, e.ElapsedUs = new(int64(2e6*size*h.Cost*noise())), int64(3e6*size*h.Time*noise())
+	e.CostNanoUSD, e.ElapsedUs = new(int64(2e6*size*h.Cost*noise())), new(int64(3e6*size*h.Time*noise()))
 	e.Tokens = ledger.Tokens{In: new(int64(4000 * size * h.Cost * noise())), Out: new(int64(300)), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
 	if rng.Float64() < a.Lost {
 		e.Status, e.InfraError, e.ErrorKind, e.Solved, e.Checks = ledger.StatusInfraError, true, "overloaded", false, nil
@@ -89,7 +89,7 @@ func (a Arena) episode(rows *ledger.Rows, key ledger.Key, h Habit, rng *rand.Ran
 	for i := range int(e.Steps) {
 		t := ledger.Turn{
 			Key: key, Turn: int32(i + 1), Role: "main", Kind: "act", FinishReason: "stop", ValidJSON: true, Actionable: true, ContractValid: rng.Float64() < 0.95,
-			NextActionType: "tool", NextActionName: "open", DurationUs: e.ElapsedUs / int64(e.Steps), Interaction: -1, StepsUsed: int32(i + 1),
+			NextActionType: "tool", NextActionName: "open", DurationUs: new(*e.ElapsedUs / int64(e.Steps)), Interaction: -1, StepsUsed: int32(i + 1),
 		}
 		switch {
 		case h.Agent == "plan" && i == 0:

@@ -121,11 +121,11 @@ func SidesFixture(isNew bool, task, candidate string, n int) (rows ledger.Episod
 		side, prompt = "T", "You are a bounded agent controller.\n"
 	}
 	key := ledger.Key{EpisodeID: fmt.Sprint(side, n), TaskID: task, Candidate: candidate, Trial: int32(n)}
-	rows.Episode = ledger.Episode{Key: key, Status: "answered", Solved: true, Answer: "There were 427 angry messages on 2026-05-13.", Steps: 3, CostNanoUSD: new(int64(1_200_000)), ElapsedUs: 4_100_000}
+	rows.Episode = ledger.Episode{Key: key, Status: "answered", Solved: true, Answer: "There were 427 angry messages on 2026-05-13.", Steps: 3, CostNanoUSD: new(int64(1_200_000)), ElapsedUs: new(int64(4_100_000))}
 	said.System = prompt + "Every turn you output exactly ONE JSON object.\n"
 	add := func(kind, name, args, result string) {
 		at := len(rows.Turns) + 1
-		t := ledger.Turn{Key: key, Turn: int32(at), Role: "main", Kind: "act", NextActionType: kind, NextActionName: name, ValidJSON: true, ContractValid: true, Actionable: true, DurationUs: 900_000, Tokens: ledger.Tokens{In: new(int64(640)), Out: new(int64(70))}}
+		t := ledger.Turn{Key: key, Turn: int32(at), Role: "main", Kind: "act", NextActionType: kind, NextActionName: name, ValidJSON: true, ContractValid: true, Actionable: true, DurationUs: new(int64(900_000)), Tokens: ledger.Tokens{In: new(int64(640)), Out: new(int64(70))}}
 		d := transcript.DetailTurn{Turn: at, Prompt: []transcript.Message{{Role: "user", Text: fmt.Sprintf("PLAN: count what is asked\nBUDGET_USED: steps=%d/10\n", at-1), Same: 19}}, Output: fmt.Sprintf(`{"next_action":{"type":%q,"name":%q,"args":{%s}}}`, kind, name, args)}
 		if name != "" {
 			rows.ToolCalls = append(rows.ToolCalls, ledger.ToolCall{Key: key, Turn: int32(at), ToolName: name, ArgsHash: args, Outcome: "ok", DurationUs: 30_000})

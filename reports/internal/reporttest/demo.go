@@ -88,8 +88,9 @@ func demoEpisode(rows *ledger.Rows, p Profile, key ledger.Key, rng *rand.Rand, i
 	}
 	var in, out, read, write, reasoning knownSum
 	var cost int64
+	ep.ElapsedUs = new(int64)
 	for i := 1; i <= steps; i++ {
-		t := DemoTurn(p, key, rng, ts+ep.ElapsedUs, i, steps, ep.Solved)
+		t := DemoTurn(p, key, rng, ts+*ep.ElapsedUs, i, steps, ep.Solved)
 		if t.Thrash {
 			ep.ThrashEvents++
 		}
@@ -99,7 +100,7 @@ func demoEpisode(rows *ledger.Rows, p Profile, key ledger.Key, rng *rand.Rand, i
 		if infra && i == steps {
 			t.ErrorKind, t.ContractValid, t.ValidJSON, t.Confidence, t.NextActionType = "overloaded", false, false, nil, ""
 		}
-		ep.ElapsedUs += t.DurationUs
+		*ep.ElapsedUs += *t.DurationUs
 		in.add(t.In)
 		out.add(t.Out)
 		read.add(t.CacheRead)
@@ -118,7 +119,7 @@ func demoEpisode(rows *ledger.Rows, p Profile, key ledger.Key, rng *rand.Rand, i
 			rows.ToolCalls = append(rows.ToolCalls, ledger.ToolCall{
 				Key: key, Seq: ep.ToolCalls, Turn: int32(i), ToolName: t.NextActionName, Outcome: outcome, ErrorCode: code, TsStart: t.TsEnd, TsEnd: t.TsEnd + 90_000, DurationUs: 90_000,
 			})
-			ep.ElapsedUs += 90_000
+			*ep.ElapsedUs += 90_000
 		}
 	}
 	ep.Steps = int32(steps)
@@ -155,7 +156,7 @@ func DemoTurn(p Profile, key ledger.Key, rng *rand.Rand, ts int64, i, steps int,
 		confidence = min(1, confidence+0.15)
 	}
 	t := ledger.Turn{
-		Key: key, Turn: int32(i), Role: "main", Kind: "act", TsStart: ts, TsEnd: ts + us, DurationUs: us, Attempts: 1, FinishReason: "stop", ModelServed: p.Model,
+		Key: key, Turn: int32(i), Role: "main", Kind: "act", TsStart: ts, TsEnd: ts + us, DurationUs: new(us), Attempts: 1, FinishReason: "stop", ModelServed: p.Model,
 		ValidJSON: true, Actionable: true, ContractValid: true, NextActionType: "tool", NextActionName: "get_counts", Confidence: &confidence, Reason: "ok",
 		Tokens: ledger.Tokens{In: &in, Out: &out, CacheRead: &zero, CacheWrite: &zero, Reasoning: &zero}, StepsUsed: int32(i),
 		Cassette: key.Candidate + "/" + key.TaskID + "/" + fmt.Sprint(key.Trial) + ".yaml", Interaction: int32(i - 1),

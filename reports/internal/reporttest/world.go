@@ -28,10 +28,10 @@ func (w *World) Add(n int, task string, solved bool, steps int, edit func(*ledge
 	for range n {
 		c := w.M.Candidates[0]
 		key := ledger.Key{EpisodeID: fmt.Sprintf("e%d", len(w.Rows.Episodes)), TaskID: task, Candidate: c.Name, Agent: c.Agent, Provider: c.Provider, Model: c.Model, Trial: 1}
-		e := ledger.Episode{Key: key, Status: "answered", ExpectedStatus: "answered", Solved: solved, Steps: int32(steps)}
+		e := ledger.Episode{Key: key, Status: "answered", ExpectedStatus: "answered", Solved: solved, Steps: int32(steps), ElapsedUs: new(int64)}
 		turns := make([]ledger.Turn, steps)
 		for i := range turns {
-			turns[i] = ledger.Turn{Key: key, Turn: int32(i + 1), Role: "main", Kind: "act", FinishReason: "stop", ValidJSON: true, Actionable: true, ContractValid: true, Interaction: -1}
+			turns[i] = ledger.Turn{Key: key, Turn: int32(i + 1), Role: "main", Kind: "act", FinishReason: "stop", ValidJSON: true, Actionable: true, ContractValid: true, Interaction: -1, DurationUs: new(int64)}
 		}
 		if edit != nil {
 			edit(&e, turns)
@@ -79,7 +79,7 @@ func (w *World) Enter(k int, task string, trial int, solved bool, steps int32) {
 	c := w.M.Candidates[k]
 	w.M.Candidates[0], w.M.Candidates[k] = w.M.Candidates[k], w.M.Candidates[0]
 	w.Add(1, task, solved, int(steps), func(e *ledger.Episode, _ []ledger.Turn) {
-		e.Trial, e.CostNanoUSD, e.ElapsedUs = int32(trial), new(int64(steps)*1000), int64(steps)*1e6
+		e.Trial, e.CostNanoUSD, e.ElapsedUs = int32(trial), new(int64(steps)*1000), new(int64(steps)*1e6)
 		e.Tokens = ledger.Tokens{In: new(int64(steps) * 100), Out: new(int64), CacheRead: new(int64), CacheWrite: new(int64), Reasoning: new(int64)}
 	})
 	w.M.Candidates[0], w.M.Candidates[k] = w.M.Candidates[k], c
