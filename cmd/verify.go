@@ -79,7 +79,7 @@ func (p *process) importHost() imports.Host {
 }
 
 func newLabel(p *process) *cobra.Command {
-	return label.Command(func() label.Host {
+	cmd := label.Command(func() label.Host {
 		return label.Host{
 			Find: func(c *cobra.Command, name string) (dir, runs string, err error) {
 				cfg, err := p.load(c)
@@ -102,6 +102,10 @@ func newLabel(p *process) *cobra.Command {
 			},
 		}
 	})
+	for _, verb := range cmd.Commands() {
+		runsFlags(verb)
+	}
+	return cmd
 }
 
 func newRescore(p *process) *cobra.Command {

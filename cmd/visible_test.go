@@ -176,6 +176,9 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	run("", "run", c, "--dry-run", "--json")
 	run("", "verify", c, "latest")
 	run("", "rescore", c, "latest")
+	sample := filepath.Join(t.TempDir(), "labels.csv")
+	run("", "label", "sample", c, "latest", "-o", sample)
+	run("", "label", "import", c, "latest", put("labels.jsonl", fmt.Sprintf(`{"task": %[1]s, "candidate": %[1]s, "verdict": %[1]s, "labeller": %[1]s}`, quoted)))
 	for _, format := range []string{".md", ".html", ".xml", ".json"} {
 		quotes(run("", "report", c, "latest", "-o", "-"+format))
 		run("", "compare", c, "previous", "latest", "-o", "-"+format)
