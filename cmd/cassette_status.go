@@ -168,7 +168,7 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 
 func pruneCassettes(p *process, o harness.Options, from string, yes bool) (err error) {
 	var pack *packs.Folder
-	done := func() {}
+	var done func()
 	if yes && (o.CassetteDir != "" || from != "") {
 		o.Cassettes, pack, done, err = packing.Target(o, from)
 	} else {

@@ -140,7 +140,7 @@ func TestRandomModelsNeedApproval(t *testing.T) {
 		require.Positive(t, seen[what], what)
 	}
 
-	o.Recording, o.Parts.Transport = harness.Recording{Cassettes: os.DirFS(cassettes)}, nil
+	o.Recording, o.Transport = harness.Recording{Cassettes: os.DirFS(cassettes)}, nil
 	one := func() ledger.Rows {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		o := o

@@ -62,7 +62,7 @@ func Draw(episodes iter.Seq2[ledger.EpisodeRows, error], size int, seed int64, o
 		d := drawn{key: ledger.Key{EpisodeID: strings.Clone(e.EpisodeID), TaskID: strings.Clone(e.TaskID), Candidate: strings.Clone(e.Candidate), Trial: e.Trial}}
 		h := sha256.New()
 		_ = binary.Write(h, binary.BigEndian, seed) // a hash takes everything
-		fmt.Fprintf(h, "%q %q %d", d.key.TaskID, d.key.Candidate, d.key.Trial)
+		_, _ = fmt.Fprintf(h, "%q %q %d", d.key.TaskID, d.key.Candidate, d.key.Trial)
 		h.Sum(d.order[:0])
 		n := name{d.key.Candidate, outcome}
 		by[n] = append(by[n], d)

@@ -40,7 +40,7 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 		Key: key, Status: "done", StopReason: "finished", ExpectedStatus: "done", Solved: i%3 > 0,
 		Answer: fmt.Sprintf("Der Zähler №%d steht bei %d 件.", i, r.IntN(1000)), Steps: 5, ToolCalls: 4, Clarifies: int32(i % 2),
 		Violations: int32(i % 3), ThrashEvents: int32(i % 2), StallEvents: int32(i % 2), Tokens: sampleTokens(r, i), CostNanoUSD: some(r, i, 1e6),
-		TsStart: start, ElapsedUs: new(int64(r.Int64N(1e8))), InfraError: i%7 == 0, ErrorKind: []string{"", "rate_limit"}[i%2],
+		TsStart: start, ElapsedUs: new(r.Int64N(1e8)), InfraError: i%7 == 0, ErrorKind: []string{"", "rate_limit"}[i%2],
 		ErrorText: []string{"", "429 too many requests"}[i%2], CassetteDigest: hexID(r), SuiteDigest: "5f0c", ConfigDigest: "77ab",
 		StateBefore: []string{"", "0a"}[i%2], StateAfter: []string{"", "0a", "", "1b"}[i%4], HarmReason: []string{"", "", "", "stock changed"}[i%4],
 	}}
@@ -68,7 +68,7 @@ func sampleEpisode(r *rand.Rand, i int) EpisodeRows {
 		at := start + int64(t)*2_000_000 + r.Int64N(1e6)
 		turn := Turn{
 			Key: key, Turn: int32(t + 1), Role: "main", Kind: []string{"act", "reflect"}[t%2], PlanStep: []string{"", "collect[2]"}[t%2], PlanRev: int32(t / 2),
-			ActionID: hexID(r)[:26], ParentActionID: hexID(r)[:26], TsStart: at, TsEnd: at + 900_000, DurationUs: new(int64(900_000 + int64(t))),
+			ActionID: hexID(r)[:26], ParentActionID: hexID(r)[:26], TsStart: at, TsEnd: at + 900_000, DurationUs: new(900_000 + int64(t)),
 			TTFTUs: some(r, t, 1e6), Attempts: int32(1 + t%2), ErrorKind: []string{"", "timeout"}[t%2], FinishReason: "stop",
 			ModelServed: key.Model + "-2026-01-01", ValidJSON: t != 2, Repaired: t == 2, Actionable: t != 3, ContractValid: t%2 == 0,
 			NextActionType: "tool", NextActionName: "query_rows", Done: t == 4, Reason: "need rows", Tokens: sampleTokens(r, i+t),

@@ -161,7 +161,6 @@ type job struct {
 	created  time.Time
 	rejected string // why all of it is rejected
 	full     bool
-	cancel   bool
 	items    []item
 	done     chan struct{} // closed when the results are there
 	size     int

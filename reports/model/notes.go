@@ -128,9 +128,9 @@ func (r *Report) addTasks() {
 func (r *Report) addBatchNote() {
 	batched, saved := 0, sum{}
 	for _, c := range r.Candidates {
-		if c.Metrics.Batched > 0 {
-			batched += c.Metrics.Batched
-			saved.add(c.Metrics.Saved)
+		if c.Batched > 0 {
+			batched += c.Batched
+			saved.add(c.Saved)
 		}
 	}
 	if batched > 0 {

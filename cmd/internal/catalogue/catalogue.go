@@ -55,11 +55,9 @@ func (c Catalogue) Push(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	there, o, err := store.ReadAll(ctx, c.Store, m.RunID+"/"+sealFile, maxSeal)
-	was := o.Revision
+	there, _, err := store.ReadAll(ctx, c.Store, m.RunID+"/"+sealFile, maxSeal)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		was = store.None
 	case err != nil:
 		return err
 	case string(there) == string(seal):
@@ -71,17 +69,14 @@ func (c Catalogue) Push(ctx context.Context, dir string) error {
 		if err := c.Store.Delete(ctx, m.RunID+"/"+sealFile); err != nil {
 			return err
 		}
-		was = store.None
 	}
 	for _, file := range files {
 		if err := c.send(ctx, dir, m.RunID, file); err != nil {
 			return err
 		}
 	}
-	if _, err := c.Store.Put(ctx, m.RunID+"/"+sealFile, strings.NewReader(string(seal)), was); err != nil {
-		return err
-	}
-	return nil
+	_, err = c.Store.Put(ctx, m.RunID+"/"+sealFile, strings.NewReader(string(seal)), store.None)
+	return err
 }
 
 // replaceable returns an error unless the run in the store is an earlier state of this one.

@@ -81,7 +81,7 @@ func journals(paths []string) (list []journalAt, err error) {
 			case d.IsDir() && packs.Is(path):
 				all, err := journalsIn(path)
 				list = append(list, all...)
-				return cmp.Or(err, error(fs.SkipDir))
+				return cmp.Or(err, fs.SkipDir)
 			case !d.IsDir() && (path == p || strings.HasSuffix(strings.TrimSuffix(path, ".old"), ".journal")):
 				list = append(list, journalAt{path, func() (recorder.Recovered, error) { return recorder.Recover(path) }})
 			}

@@ -121,10 +121,10 @@ func (b *bucket) put(ctx context.Context, name string, body io.ReadSeeker, was s
 func (b *bucket) replace(ctx context.Context, name string, value []byte, was, now store.Revision) (store.Revision, error) {
 	var rev uint64
 	var err error
-	switch {
-	case was == store.Any:
+	switch was {
+	case store.Any:
 		rev, err = b.names.Put(ctx, key(name), value)
-	case was == store.None:
+	case store.None:
 		rev, err = b.names.Create(ctx, key(name), value)
 	default:
 		rev, err = b.names.Update(ctx, key(name), value, number(now))
