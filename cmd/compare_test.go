@@ -40,7 +40,7 @@ func TestKnownFlakyCountsUntilItsLastDay(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, diagnose(p, cfg, prices))
 		require.Regexp(t, map[bool]string{false: `G01 +all +ann +2026-06-30 +\n`, true: `G01 +all +ann +2026-06-30 +expired: gates again`}[expired], out.String())
-		require.Regexp(t, `max_drop +0.05\s+max_invalid +0.08\s+detectable +0.1\s+max_steps +–`, out.String())
+		require.Regexp(t, `max_drop +0.05\s+max_invalid +0.08\s+detectable +0.1\s+max_attack_success +–\s+max_score_drop +–\s+max_steps +–`, out.String())
 	}
 }
 

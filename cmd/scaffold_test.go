@@ -57,7 +57,7 @@ func TestScaffoldComments(t *testing.T) {
 	require.Len(t, indented.FindAll(text, -1), 33)
 	text = indented.ReplaceAll(text, []byte("  $1"))
 	off := regexp.MustCompile(`(?m)^# ((?:matrix|criteria|limits|regression|max_cost|max_tokens|max_requests):|  )`)
-	require.Len(t, off.FindAll(text, -1), 34)
+	require.Len(t, off.FindAll(text, -1), 36)
 	c, err := configOf(t, off.ReplaceAllString(string(text), "$1"))
 	require.NoError(t, err)
 	var names []string

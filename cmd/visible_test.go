@@ -242,7 +242,7 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	run(hostile, "contract", "check")
 	quotes(run(string(line)+"\n", "contract", "check", "--jsonl"))
 	quotes(run("", "contract", "schema", "--tools="+suite))
-	run("", "judge", "calibrate", c, filepath.Join(dir, hostile))
+	quotes(run("", "judge", "calibrate", c, "--run="+hostile, filepath.Join(dir, hostile)))
 	run("", "doctor", c)
 	quotes(run("", "doctor", "--config="+broken))
 	run("", "init", filepath.Join(dir, "new"))

@@ -46,7 +46,7 @@ func (d Dir) Lock() (unlock func(), err error) { return cassette.Lock(string(d))
 func (d Dir) Size(name string) (int64, error) {
 	info, err := os.Stat(d.path(name))
 	if err == nil && !info.Mode().IsRegular() {
-		return 0, &fs.PathError{Op: "read", Path: d.path(name), Err: regular.ErrNotRegular}
+		return 0, regular.NotRegular(d.path(name), info)
 	}
 	if err != nil {
 		return 0, err

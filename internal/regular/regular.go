@@ -37,13 +37,13 @@ func checked(path string, f *os.File, err error, stat func(string) (fs.FileInfo,
 	if err != nil {
 		// A FIFO without a reader and a socket cannot be opened at all.
 		if info, stat := stat(path); stat == nil && !info.Mode().IsRegular() {
-			err = notRegular(path, info)
+			err = NotRegular(path, info)
 		}
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(path, info)
+		err = NotRegular(path, info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -51,8 +51,8 @@ func checked(path string, f *os.File, err error, stat func(string) (fs.FileInfo,
 	return f, nil
 }
 
-// notRegular is the error that names what a path is.
-func notRegular(path string, info fs.FileInfo) error {
+// NotRegular is the error that names what a path is.
+func NotRegular(path string, info fs.FileInfo) error {
 	kind := "device"
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -105,7 +105,7 @@ func (d dirFS) Open(name string) (fs.File, error) {
 		return d.FS.Open(name)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, notRegular(name, info)
+		return nil, NotRegular(name, info)
 	}
 	f, err := Open(d.path(name))
 	if err != nil {

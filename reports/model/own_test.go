@@ -205,5 +205,5 @@ func TestTimeCriterionOfBatchedTurns(t *testing.T) {
 	require.Equal(t, stat.NotJudged, own.Verdict)
 	require.Contains(t, own.Note, "batched turns and their episodes have no times")
 	require.Contains(t, fmt.Sprint(r.Notes), "Batches answered 30 turns and saved $0.03")
-	require.Nil(t, c.Metrics.Latency)
+	require.Nil(t, c.Latency)
 }
