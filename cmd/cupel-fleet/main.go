@@ -3,6 +3,10 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
 	"github.com/cupel-eval/cupel/cmd"
 	"github.com/cupel-eval/cupel/harness/fleet/natsfleet"
 	"github.com/cupel-eval/cupel/harness/store"
@@ -13,6 +17,13 @@ func main() {
 	cmd.Main(cmd.App{Fleet: natsfleet.Service{}, Stores: map[string]func(string, func(string) (string, bool)) (store.Store, error){
 		"s3": func(address string, lookup func(string) (string, bool)) (store.Store, error) {
 			return s3store.Open(address, s3store.Options{Lookup: lookup})
+		},
+		"file": func(address string, _ func(string) (string, bool)) (store.Store, error) {
+			folder := strings.TrimPrefix(address, "file://")
+			if !filepath.IsAbs(folder) {
+				return nil, fmt.Errorf("%s: name an absolute folder, such as file:///mnt/evals", address)
+			}
+			return store.Folder(folder), nil
 		},
 	}})
 }

@@ -7,12 +7,17 @@ package kubernetes_test
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -90,6 +95,11 @@ func TestManifests(t *testing.T) {
 			require.True(t, *pod.SecurityContext.RunAsNonRoot, name)
 			require.False(t, *pod.AutomountServiceAccountToken, name)
 			volumes := map[string]bool{}
+			if set, ok := object.(*appsv1.StatefulSet); ok {
+				for _, c := range set.Spec.VolumeClaimTemplates {
+					volumes[c.Name] = true
+				}
+			}
 			for _, v := range pod.Volumes {
 				volumes[v.Name] = true
 			}
@@ -125,21 +135,25 @@ func TestWrongManifestsAreFound(t *testing.T) {
 	}
 }
 
-// cupel builds the program and returns a PATH with it.
-func cupel(t *testing.T) string {
+// build builds a program of cupel and returns a PATH with it.
+func build(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "cupel"), "./cmd/cupel")
+	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, name), "./cmd/"+name)
 	build.Dir = "../.."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return dir + ":" + os.Getenv("PATH")
 }
 
-// execute runs the command of a container in dir, with other values for some of its variables.
-func execute(t *testing.T, c corev1.Container, dir, path string, env map[string]string) (code int) {
-	t.Helper()
-	cmd := exec.Command(c.Command[0], append(c.Command[1:], c.Args...)...)
+// command is the command of a container in dir, with other values for some of its variables.
+func command(c corev1.Container, dir, path string, env map[string]string) *exec.Cmd {
+	line := append(append([]string{}, c.Command...), c.Args...)
+	program := filepath.Join(strings.Split(path, ":")[0], line[0])
+	if _, err := os.Stat(program); err != nil {
+		program = line[0]
+	}
+	cmd := exec.Command(program, line[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + path, "HOME=" + dir}
 	for _, e := range c.Env {
@@ -148,6 +162,13 @@ func execute(t *testing.T, c corev1.Container, dir, path string, env map[string]
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
+	return cmd
+}
+
+// execute runs the command of a container to its end.
+func execute(t *testing.T, c corev1.Container, dir, path string, env map[string]string) (code int) {
+	t.Helper()
+	cmd := command(c, dir, path, env)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s\n%s", c.Args, out)
 	if err != nil {
@@ -156,13 +177,34 @@ func execute(t *testing.T, c corev1.Container, dir, path string, env map[string]
 	return cmd.ProcessState.ExitCode()
 }
 
+// digest is the digest of the ledger of the one run in folders of this pattern.
+func digest(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(pattern, "run.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	digest := regexp.MustCompile(`"ledger_digest": "[0-9a-z:]+"`).Find(text)
+	require.NotEmpty(t, digest)
+	return string(digest)
+}
+
+// requireOneProcess compares the digest of a run with that of one process.
+func requireOneProcess(t *testing.T, program, dir, path, got string) {
+	t.Helper()
+	one := corev1.Container{Command: []string{"sh", "-c"}, Args: []string{program + " run --candidate strong --quiet --runs one"}}
+	require.Zero(t, execute(t, one, dir, path, nil))
+	require.Equal(t, digest(t, filepath.Join(dir, "one", "*")), got)
+}
+
 // TestShards executes the Jobs on the cassettes of a built-in suite. The merged shards must be
 // the run of one process.
 func TestShards(t *testing.T) {
-	path, dir := cupel(t), t.TempDir()
+	path, dir := build(t, "cupel"), t.TempDir()
 	objects := decode(t, "shards.yaml")
 	shards := objects["Job/cupel-shards"].(*batchv1.Job)
-	shard := shards.Spec.Template.Spec.Containers[0]
+	shard := podSpec(shards).Containers[0]
 	require.Equal(t, *shards.Spec.Completions, *shards.Spec.Parallelism)
 	env := map[string]string{"RUNS": filepath.Join(dir, "night"), "CUPEL_ARGS": "--candidate strong --quiet", "GATE_ARGS": "--candidate strong"}
 	for i := range int(*shards.Spec.Completions) {
@@ -170,19 +212,55 @@ func TestShards(t *testing.T) {
 		require.Zero(t, execute(t, shard, dir, path, env))
 		require.Zero(t, execute(t, shard, dir, path, env), "a pod that is started again finds its run complete")
 	}
-	verdict := objects["Job/cupel-verdict"].(*batchv1.Job).Spec.Template.Spec.Containers[0]
-	require.Zero(t, execute(t, verdict, dir, path, env))
+	require.Zero(t, execute(t, podSpec(objects["Job/cupel-verdict"]).Containers[0], dir, path, env))
+	requireOneProcess(t, "cupel", dir, path, digest(t, filepath.Join(dir, "night", "merged", "*")))
+}
 
-	one := corev1.Container{Command: []string{"sh", "-c"}, Args: []string{"cupel run --candidate strong --quiet --runs one"}}
-	require.Zero(t, execute(t, one, dir, path, nil))
-	digest := func(pattern string) string {
-		files, err := filepath.Glob(filepath.Join(dir, pattern, "run.json"))
-		require.NoError(t, err)
-		require.Len(t, files, 1)
-		text, err := os.ReadFile(files[0])
-		require.NoError(t, err)
-		return string(regexp.MustCompile(`"ledger_digest": "[0-9a-z:]+"`).Find(text))
+// TestWorkers executes the queue, two workers and the run, over TLS, on the cassettes of a
+// built-in suite. The run must be that of one process.
+func TestWorkers(t *testing.T) {
+	path, dir := build(t, "cupel-fleet"), t.TempDir()
+	certificates(t, dir, "cupel-queue", "127.0.0.1")
+	objects := decode(t, "workers.yaml")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	env := map[string]string{
+		"CUPEL_QUEUE_USER": "fleet", "CUPEL_QUEUE_PASSWORD": "p", "QUEUE": "tls://" + address, "CA": filepath.Join(dir, "ca.crt"),
+		"RUNS": filepath.Join(dir, "night"), "CUPEL_ARGS": "--candidate strong --quiet", "GATE_ARGS": "--candidate strong",
 	}
-	require.NotEmpty(t, digest("one/*"))
-	require.Equal(t, digest("one/*"), digest("night/merged/*"))
+	// start runs a container in the background, with its folders below dir.
+	start := func(object, name string) {
+		c := podSpec(objects[object]).Containers[0]
+		c.Args = append([]string{}, c.Args...)
+		for i, arg := range c.Args {
+			arg = strings.NewReplacer("0.0.0.0:4222", address, "cupel-queue:4222", address).Replace(arg)
+			for _, folder := range []string{"/queue", "/worker"} {
+				if arg == folder {
+					arg = filepath.Join(dir, name)
+				}
+			}
+			c.Args[i] = strings.Replace(arg, "/tls/", dir+"/", 1)
+		}
+		cmd := command(c, dir, path, env)
+		cmd.Stdout, cmd.Stderr = io.Discard, os.Stderr
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() {
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			require.NoError(t, cmd.Wait(), "%s ends in order", name)
+		})
+	}
+	start("StatefulSet/cupel-queue", "queue")
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", address)
+		return err == nil && conn.Close() == nil
+	}, time.Minute, 50*time.Millisecond)
+	start("Deployment/cupel-workers", "worker-1")
+	start("Deployment/cupel-workers", "worker-2")
+	run := podSpec(objects["Job/cupel-fleet-run"]).Containers[0]
+	require.Zero(t, execute(t, run, dir, path, env))
+	got := digest(t, filepath.Join(dir, "night", "*"))
+	require.Zero(t, execute(t, run, dir, path, env), "a pod that is started again finds its run complete")
+	requireOneProcess(t, "cupel-fleet", dir, path, got)
 }

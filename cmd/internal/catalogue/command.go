@@ -30,8 +30,10 @@ type Host struct {
 	Stderr io.Writer
 }
 
-// storedRun matches s3://PLACE/RUN and s3://PLACE/RUN:CANDIDATE.
-var storedRun = regexp.MustCompile(`^(s3://.+)/([^/:]+)(:[A-Za-z0-9._-]+)?$`)
+// storedRun matches s3://PLACE/RUN and s3://PLACE/RUN:CANDIDATE, and the same of a folder.
+var storedRun = regexp.MustCompile(`^((?:s3|file)://.+)/([^/:]+)(:[A-Za-z0-9._-]+)?$`)
+
+func inStore(run string) bool { return strings.HasPrefix(run, "s3://") || strings.HasPrefix(run, "file://") }
 
 // readsStored are the verbs that read runs in stores.
 var readsStored = []string{"compare", "gate", "query", "report", "view"}
@@ -62,7 +64,7 @@ func (h Host) Stage(c *cobra.Command, args []string) error {
 
 func (h Host) stageAll(ctx context.Context, list []string) error {
 	for i, text := range list {
-		if !strings.HasPrefix(text, "s3://") {
+		if !inStore(text) {
 			continue
 		}
 		m := storedRun.FindStringSubmatch(text)
@@ -120,7 +122,8 @@ func Commands(h Host, find func(c *cobra.Command, name string) (dir string, err 
 and view take s3://BUCKET/PREFIX/RUN, and latest in place of RUN. It may be repeated: files
 that are stored already are not sent again. A complete run is never replaced. Credentials
 are those of the AWS tools: AWS_ACCESS_KEY_ID and so on. AWS_ENDPOINT_URL_S3 names a server
-that is not Amazon's. Details: docs/scale.md.`,
+that is not Amazon's. file:///FOLDER stores in a folder, such as a shared one. Details:
+docs/scale.md.`,
 		Example: `  cupel-fleet push latest s3://evals/nightly
   cupel-fleet gate s3://evals/nightly/latest`,
 		Args: cobra.ExactArgs(2),

@@ -36,7 +36,7 @@ func pastOf(t testing.TB, runs string, night, failed int, edit func(*manifest.Ma
 	for i := range 40 {
 		key := ledger.Key{RunID: m.RunID, EpisodeID: fmt.Sprintf("e%02d", i), Suite: m.Suite, TaskID: fmt.Sprintf("G%02d", i/4), Candidate: "strong", Provider: "openai", Trial: int32(i%4 + 1)}
 		rows.Episodes = append(rows.Episodes, ledger.Episode{Key: key, Status: "answered", Solved: i >= failed, Steps: 1})
-		rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, DurationUs: new(int64(int64(1000 + night)))})
+		rows.Turns = append(rows.Turns, ledger.Turn{Key: key, Turn: 1, Role: "main", ContractValid: true, DurationUs: new(int64(1000 + night))})
 	}
 	require.NoError(t, ledger.Write(dir, m, rows))
 	return m
@@ -181,7 +181,7 @@ func writeLong(b *testing.B, dir string, m manifest.Manifest) {
 		key := ledger.Key{RunID: m.RunID, EpisodeID: fmt.Sprintf("e%05d", i), Suite: m.Suite, TaskID: fmt.Sprintf("G%02d", i/1000), Candidate: "strong", Provider: "openai", Trial: int32(i%1000 + 1)}
 		rec := ledger.EpisodeRows{Episode: ledger.Episode{Key: key, Status: "answered", Solved: i%9 > 0, InfraError: i%100 == 0, Steps: 1}}
 		for k := range int32(2 + i%5/3) {
-			rec.Turns = append(rec.Turns, ledger.Turn{Key: key, Turn: k + 1, Role: "main", ContractValid: true, DurationUs: new(int64(rng.Int64N(1e6)))})
+			rec.Turns = append(rec.Turns, ledger.Turn{Key: key, Turn: k + 1, Role: "main", ContractValid: true, DurationUs: new(rng.Int64N(1e6))})
 		}
 		require.NoError(b, w.Append(rec))
 	}
