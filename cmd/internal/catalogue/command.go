@@ -33,7 +33,9 @@ type Host struct {
 // storedRun matches s3://PLACE/RUN and s3://PLACE/RUN:CANDIDATE, and the same of a folder.
 var storedRun = regexp.MustCompile(`^((?:s3|file)://.+)/([^/:]+)(:[A-Za-z0-9._-]+)?$`)
 
-func inStore(run string) bool { return strings.HasPrefix(run, "s3://") || strings.HasPrefix(run, "file://") }
+func inStore(run string) bool {
+	return strings.HasPrefix(run, "s3://") || strings.HasPrefix(run, "file://")
+}
 
 // readsStored are the verbs that read runs in stores.
 var readsStored = []string{"compare", "gate", "query", "report", "view"}
