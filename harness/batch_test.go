@@ -3,13 +3,16 @@ package harness_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -249,18 +252,44 @@ func killedBatchRuns(t *testing.T, step int) {
 	}
 }
 
-// snapshot copies a folder while other goroutines write to it. If a file disappears
-// meanwhile, another may have taken its place unseen, so it begins again.
-func snapshot(to, from string) error {
+// snapshot copies folders at one moment: it begins again if anything was written meanwhile,
+// because other episodes still write.
+func snapshot(to string, folders map[string]string) error {
 	for {
-		err := os.CopyFS(to, os.DirFS(from))
-		if !errors.Is(err, fs.ErrNotExist) {
+		before, err := foldersDigest(folders)
+		for name, from := range folders {
+			err = errors.Join(err, os.CopyFS(filepath.Join(to, name), os.DirFS(from)))
+		}
+		after, errAfter := foldersDigest(folders)
+		if err = errors.Join(err, errAfter); err == nil && before == after {
+			return nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := os.RemoveAll(to); err != nil {
 			return err
 		}
 	}
+}
+
+// foldersDigest is a digest of the files in folders.
+func foldersDigest(folders map[string]string) (string, error) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		err := filepath.WalkDir(folders[name], func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			_, _ = fmt.Fprintf(h, "%q %q\n", path, text)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return string(h.Sum(nil)), nil
 }
 
 func killed(t *testing.T, n int, sent bool, want ledger.Rows, tasks []string) {
@@ -274,9 +303,7 @@ func killed(t *testing.T, n int, sent bool, want ledger.Rows, tasks []string) {
 		defer p.mu.Unlock()
 		if at == n && ctx.Err() == nil {
 			kill()
-			// Notes of batches are removed once their exchanges are on a cassette, so they are
-			// copied first: other episodes still write.
-			if err := errors.Join(snapshot(filepath.Join(kept, "runs"), o.Runs), snapshot(filepath.Join(kept, "cassettes"), o.CassetteDir)); err != nil {
+			if err := snapshot(kept, map[string]string{"runs": o.Runs, "cassettes": o.CassetteDir}); err != nil {
 				return err
 			}
 		}
