@@ -104,7 +104,7 @@ func NewContext(ctx context.Context, said ...Answer) context.Context {
 	return context.WithValue(ctx, answerKey{}, said)
 }
 
-// FromContext returns what a person said to the requests of a call; nothing if nobody was asked.
+// FromContext returns what a person said to the requests of a call; nothing if no person was asked.
 func FromContext(ctx context.Context) []Answer {
 	said, _ := ctx.Value(answerKey{}).([]Answer)
 	return said

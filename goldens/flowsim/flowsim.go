@@ -113,7 +113,7 @@ func (w *instance) Call(ctx context.Context, c tool.Call, at time.Time) (world.E
 	return e, nil
 }
 
-// answer is what a person said to the only request of a call; the zero Answer if nobody was asked.
+// answer is what a person said to the only request of a call; the zero Answer if no person was asked.
 func (w *instance) answer() person.Answer {
 	if len(w.said) == 0 {
 		return person.Answer{}

@@ -131,7 +131,7 @@ func (c Caps) above(s, bound Spend) (measure string, of func(Spend) int64) {
 	return "", nil
 }
 
-// or returns the caps with those of d where there are none.
+// or returns the caps with those of d in place of absent ones.
 func (c Caps) or(d Caps) Caps {
 	return Caps{cmp.Or(c.CostNanoUSD, d.CostNanoUSD), cmp.Or(c.Tokens, d.Tokens), cmp.Or(c.Requests, d.Requests)}
 }
