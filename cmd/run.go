@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/cmd/internal/agents"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/fleets"
@@ -190,6 +191,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 // run runs o here, or by the workers of a queue.
 func (f *runFlags) run(ctx context.Context, p *process, o harness.Options) (res harness.Result, err error) {
 	if !f.fleet.Queued() {
+		agents.Warn(p.stderr, o)
 		return harness.Run(ctx, o)
 	}
 	if f.human || f.withAgent || o.Fork != nil {

@@ -6,16 +6,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/external"
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/external/launch"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 // wait bounds how long a service or an interpreter may take to answer.
@@ -61,10 +67,35 @@ func proxyLines(s external.Settings, lookup func(string) (string, bool)) (lines 
 	if why := s.Alone(); why != "" {
 		lines = append(lines, Line{"in turn", why})
 	}
-	if s.Proxy.Advertise != "" {
-		lines = append(lines, Line{"warning", "programs outside of this machine may reach the model proxy at " + s.Proxy.Advertise})
+	if why := reachable(s); why != "" {
+		lines = append(lines, Line{"warning", why})
 	}
 	return lines
+}
+
+// reachable says that an agent's proxy may be reached from elsewhere, or is empty.
+func reachable(s external.Settings) string {
+	if s.Proxy.Advertise == "" {
+		return ""
+	}
+	return "programs outside of this machine may reach the model proxy at " + s.Proxy.Advertise
+}
+
+// Warn warns of every selected agent whose proxy may be reached from elsewhere in a run of o.
+func Warn(w io.Writer, o harness.Options) {
+	if (o.Mode == "" || o.Mode == recorder.Replay) && !o.WithAgent {
+		return // no agent runs
+	}
+	for _, c := range o.Candidates {
+		why := reachable(c.Settings)
+		selected := len(o.Select.Candidates) == 0 || slices.ContainsFunc(o.Select.Candidates, func(pattern string) bool {
+			ok, _ := path.Match(pattern, c.Name)
+			return ok
+		})
+		if c.Agent == strategy.External && why != "" && selected {
+			_, _ = fmt.Fprintf(w, "warning: candidate %s: %s\n", c.Name, why)
+		}
+	}
 }
 
 // interpreter matches programs whose version says what an agent runs on.

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/external"
+	"github.com/cupel-eval/cupel/agent/strategy"
+	"github.com/cupel-eval/cupel/goldens"
+	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/recorder"
 )
 
 func TestInspect(t *testing.T) {
@@ -44,4 +49,23 @@ func TestInspect(t *testing.T) {
 	}
 	require.Regexp(t, `^(, Python 3\.|, but python3 --version fails: )`, version(t.Context(), "python3"))
 	require.Empty(t, version(t.Context(), "sh"))
+}
+
+func TestWarn(t *testing.T) {
+	open := external.Settings{Proxy: external.Proxy{Listen: "0.0.0.0:4100", Advertise: "http://host.docker.internal:4100"}}
+	o := harness.Options{}
+	o.Candidates = []goldens.Candidate{
+		{Name: "mine", Agent: strategy.External, Settings: open}, {Name: "local", Agent: strategy.External}, {Name: "theirs", Agent: strategy.External, Settings: open},
+	}
+	warned := func(mode recorder.Mode, withAgent bool, selected ...string) string {
+		var b bytes.Buffer
+		o.Mode, o.WithAgent, o.Select.Candidates = mode, withAgent, selected
+		Warn(&b, o)
+		return b.String()
+	}
+	const why = ": programs outside of this machine may reach the model proxy at http://host.docker.internal:4100\n"
+	require.Equal(t, "warning: candidate mine"+why+"warning: candidate theirs"+why, warned(recorder.Record, false))
+	require.Equal(t, "warning: candidate mine"+why, warned(recorder.Live, false, "m*", "local"))
+	require.Equal(t, "warning: candidate theirs"+why, warned(recorder.Replay, true, "theirs"))
+	require.Empty(t, warned(recorder.Replay, false))
 }
