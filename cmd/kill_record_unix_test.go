@@ -92,6 +92,13 @@ func (d *payDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply) // whoever was killed does not read it
 }
 
+// asked returns the number of requests so far.
+func (d *payDesk) asked() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.requests
+}
+
 // counts returns the requests so far, when none is in flight.
 func (d *payDesk) counts() map[string]int {
 	d.active.Wait()
@@ -313,7 +320,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 	t.Cleanup(func() { _ = models.Close() })
 	k := newKillRecord(t, models.URL(), rand.New(rand.NewPCG(18, 0)))
 	require.Zero(t, k.run(0, recordArgs(1<<30)...).code)
-	before := k.desk.requests
+	before := k.desk.asked()
 	pack := filepath.Join("suites", "first", "cassettes.pack")
 	recorded := filepath.Join("suites", "first", "cassettes", "one", "F01", "1.yaml")
 
@@ -327,7 +334,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 		require.Equal(t, exit.Failed, end.code, "%v: %s", args, end.text)
 		require.Contains(t, end.text, filepath.Join("suites", "first", "cassettes")+": in use by another cupel process; wait for it to end", "%v", args)
 	}
-	require.Equal(t, before, k.desk.requests)
+	require.Equal(t, before, k.desk.asked())
 	require.NoFileExists(t, filepath.Join(k.dir, pack))
 	end := k.run(0, "run", "--trials", "4")
 	require.Zero(t, end.code, end.text)
@@ -352,7 +359,7 @@ func lockOfPack(t *testing.T, k killRecord) {
 	unlock, err := cassette.Lock(dir)
 	require.NoError(t, err)
 	defer unlock()
-	before := k.desk.requests
+	before := k.desk.asked()
 	for _, args := range [][]string{
 		recordArgs(1 << 30), {"cassette", "pack"}, {"cassette", "prune", "--yes"}, {"cassette", "join", filepath.Join("suites", "first", "cassettes")},
 	} {
@@ -360,7 +367,7 @@ func lockOfPack(t *testing.T, k killRecord) {
 		require.Equal(t, exit.Failed, end.code, "%v: %s", args, end.text)
 		require.Contains(t, end.text, "recordings: in use by another cupel process; wait for it to end", "%v", args)
 	}
-	require.Equal(t, before, k.desk.requests)
+	require.Equal(t, before, k.desk.asked())
 	end := k.run(0, "run", "--trials", "4", "--pack", "recordings")
 	require.Zero(t, end.code, end.text)
 }
