@@ -137,6 +137,7 @@ func TestAKilledWorkerComesBack(t *testing.T) {
 		b, _, leaveB := join(t, p, "")
 		_, err = b.Lane("p", "key").Acquire(t.Context(), admission.Request{CostNanoUSD: 200})
 		require.ErrorIs(t, err, admission.ErrCapped, "once the lease has expired")
+		synctest.Wait() // a control loses its part before the record is stored
 		s, err := p.State(t.Context())
 		require.NoError(t, err)
 		require.Contains(t, []bool{s.Workers[0].Expired, s.Workers[1].Expired}, true)
