@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,12 +159,12 @@ func TestAKilledWorkerComesBack(t *testing.T) {
 // cutKV fails while it is cut off.
 type cutKV struct {
 	KV
-	err error
+	cut atomic.Bool
 }
 
 func (c *cutKV) Get(ctx context.Context, key string) ([]byte, uint64, error) {
-	if c.err != nil {
-		return nil, 0, c.err
+	if c.cut.Load() {
+		return nil, 0, errors.New("connection refused")
 	}
 	return c.KV.Get(ctx, key)
 }
@@ -180,20 +181,21 @@ func TestTheStoreIsSilent(t *testing.T) {
 		leave, err := m.Join(c, "")
 		require.NoError(t, err)
 		send(t, c, 10)(10)
-		kv.err = errors.New("connection refused")
+		kv.cut.Store(true)
 		time.Sleep(Lifetime + 3*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		_, err = c.Lane("p", "key").Acquire(ctx, admission.Request{CostNanoUSD: 10})
 		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		kv.err = nil
+		kv.cut.Store(false)
 		send(t, c, 10)(10)
+		synctest.Wait()
 		require.Len(t, notices, 2)
 		require.Equal(t, "the shared limits do not answer: no request is sent until they do (read night: connection refused)", notices[0])
 		require.Equal(t, "the shared limits answer again", notices[1])
 
 		// For ever is too long.
-		kv.err = errors.New("connection refused")
+		kv.cut.Store(true)
 		_, err = c.Lane("p", "key").Acquire(t.Context(), admission.Request{CostNanoUSD: 900})
 		require.ErrorIs(t, err, admission.ErrCapped, "the run ends as one that reached a cap")
 		require.ErrorContains(t, err, "connection refused")
@@ -203,16 +205,22 @@ func TestTheStoreIsSilent(t *testing.T) {
 	})
 }
 
+func (m *memory) lose(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, key)
+}
+
 // A record that was lost or taken over is never made again by a worker.
 func TestTheStoreLosesTheRecord(t *testing.T) {
 	for name, lose := range map[string]func(kv *memory, m *Member){
-		"the key": func(kv *memory, _ *Member) { delete(kv.values, "night") },
+		"the key": func(kv *memory, _ *Member) { kv.lose("night") },
 		"the leases": func(kv *memory, _ *Member) {
-			delete(kv.values, "night")
+			kv.lose("night")
 			_, _ = Create(context.Background(), kv, "night", dollar)
 		},
 		"another fleet": func(kv *memory, _ *Member) {
-			delete(kv.values, "night")
+			kv.lose("night")
 			_, _ = Create(context.Background(), kv, "night", Config{Identity: "other"})
 		},
 		"a copy of the log": func(kv *memory, m *Member) {
