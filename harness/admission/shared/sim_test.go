@@ -192,7 +192,9 @@ func (f *fleet) start(name string, was *worker) *worker {
 	if was != nil {
 		w.folder, w.offset, w.speed = was.folder, was.offset, was.speed
 	}
+	f.mu.Lock()
 	f.workers = append(f.workers, w)
+	f.mu.Unlock()
 	var err error
 	if w.log, err = admission.OpenSpendLog(filepath.Join(w.folder, "spend.log")); err != nil {
 		f.fail(err)
