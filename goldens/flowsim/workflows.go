@@ -201,7 +201,7 @@ func (w *instance) setupWorkflow(a workflowArgs) world.Effect {
 		completed, skipped, failed, lacked := []string{}, []string{}, []string{}, map[string]bool{}
 		g := copied(f.draft)
 		w.lacking(g, func(n *graph.Node, kind string) {
-			var said person.Answer // nobody was asked: the user's choice is taken for granted
+			var said person.Answer // no person was asked, so the user's choice counts
 			if at := len(lacked); at < len(w.said) {
 				said = w.said[at]
 			}

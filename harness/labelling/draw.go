@@ -29,7 +29,7 @@ type Sample struct {
 	Strata []Stratum
 	// Episodes are the keys of the drawn ones, in random order.
 	Episodes []ledger.Key
-	// NoResult counts the episodes that nobody can judge.
+	// NoResult counts the episodes without a result, which cannot be judged.
 	NoResult int
 }
 

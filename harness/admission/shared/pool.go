@@ -93,7 +93,7 @@ func Open(ctx context.Context, kv KV, key, identity string) (*Pool, error) {
 func read(ctx context.Context, kv KV, key string) (*record, uint64, error) {
 	value, revision, err := kv.Get(ctx, key)
 	if errors.Is(err, ErrNoKey) {
-		err = fmt.Errorf("there are none of that name, or the store has lost them: start the run first: %w", err)
+		err = fmt.Errorf("no limits have that name, or the store has lost them; start the run first: %w", err)
 	}
 	var r *record
 	if err == nil {
