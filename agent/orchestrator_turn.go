@@ -142,7 +142,7 @@ func (m *orchestratorMachine) prepareTurn(l *loop) bool {
 const (
 	agentObserver  = "observer"
 	agentReflector = "reflector"
-	memoryTokens   = 4_000
+	memoryTokens   = 4_000 // at least; half of the observations may take more
 )
 
 // condense shortens the thread and its observations where they are too long: by a rule, or by
@@ -179,12 +179,15 @@ func (l *loop) forget() {
 func (m *orchestratorMachine) askMemory(who, system, text string) {
 	l := m.main
 	l.condensing, m.reflecting = true, who == agentReflector
-	temperature := m.Temperature
+	temperature, most := m.Temperature, memoryTokens
+	if m.reflecting {
+		most = max(most, m.thread.Memory.Observations/2)
+	}
 	c := m.Model(CallModel{
 		Parent: l.parent, Role: turn.RoleCompress, Kind: turn.KindCompress, Agent: who,
 		Call: providers.Call{
 			System: system, Messages: []providers.Message{{Role: providers.RoleUser, Text: "TIME: " + m.Now().Format("15:04") + "\n" + text}},
-			MaxTokens: memoryTokens, Temperature: &temperature, Seed: m.Seed,
+			MaxTokens: most, Temperature: &temperature, Seed: m.Seed,
 		},
 	})
 	m.issue(c, c.ID, l)
@@ -206,9 +209,12 @@ func (m *orchestratorMachine) takeAside(l *loop, ev Event) {
 		l.end = &ending{Status: Failed, Text: l.lastText, Err: failed.Err, Unanswered: true}
 		return
 	}
-	if m.thread.Observe(replied.Reply.Text, m.reflecting) {
-		if m.retryMemory = 0; !m.reflecting {
+	if replied.Reply.Finish != providers.FinishLength && m.thread.Observe(replied.Reply.Text, m.reflecting) {
+		if !m.reflecting {
 			l.forget()
+		}
+		if !m.reflecting || !m.thread.TooMany() { // else it is not asked again at once
+			m.retryMemory = 0
 		}
 	}
 	l.next()

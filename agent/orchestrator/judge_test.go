@@ -39,6 +39,19 @@ func TestClaimed(t *testing.T) {
 	}
 }
 
+// TestEveryClaim: each verb of the table is a claim, until a tool that does it succeeded.
+func TestEveryClaim(t *testing.T) {
+	for verb, tools := range claims {
+		text := "Workflow wf_1 was " + verb + "."
+		require.True(t, claimed(text, nil), text)
+		require.True(t, claimed(text, []doneCall{{"list-workflows", "wf_1"}}), text)
+		for _, tool := range tools {
+			require.True(t, claimed(text, []doneCall{{tool, "wf_2"}}), text)
+			require.False(t, claimed(text, []doneCall{{tool, "wf_1"}}), "%s by %s", text, tool)
+		}
+	}
+}
+
 func FuzzClaimed(f *testing.F) {
 	f.Add("I published wf_1. `x` was deleted!")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -28,16 +28,18 @@ func (t *Thread) Fold(messages []providers.Message) {
 }
 
 // Observe takes what an observer wrote, or instead of all observations what a reflector did;
-// false if it cannot be read, which changes nothing.
+// false if it cannot be read or condenses nothing, which changes nothing.
 func (t *Thread) Observe(text string, all bool) bool {
 	lines, ok := memory.Read(t.Clean(text))
 	switch {
-	case ok && all:
+	case !ok || all && memory.Size(lines) >= memory.Size(t.observations):
+		return false
+	case all:
 		t.observations = lines
-	case ok:
+	default:
 		t.observations = append(t.observations, lines...)
 	}
-	return ok
+	return true
 }
 
 // Observations are those so far.

@@ -182,7 +182,9 @@ func TestVerify(t *testing.T) {
 	require.Contains(t, s.ok("run-workflow", "workflowId: wf_5, inputData: {email: v}"), `"status":"success"`)
 
 	s.ok("build-workflow", `patches: [{old: '"cr_3"', new: '"cr_2"'}, {old: '"table": "Orders"', new: '"table": "None"'}]`)
-	require.Contains(t, s.ok("verify-built-workflow", "workItemId: wi_1, workflowId: wf_5"), `"failure":"code_fixable"`)
+	require.Contains(t, s.ok("verify-built-workflow", "workItemId: wi_1, workflowId: wf_5"), `"failure":"code_fixable","message":"there is no data table \"None\"; list-data-tables shows those that exist","node":"Keep","type":"dataTable"`)
+	require.Contains(t, s.state("workItems", "wi_1"), `"attempted":true`)
+	require.Contains(t, s.state("workItems", "wi_1"), `"status":"error","success":false,"verifiedAt":"2026-05-13T12:00:`)
 	require.Contains(t, s.ok("verify-built-workflow", "workItemId: wi_2, workflowId: wf_3"), `"status":"waiting","success":true`)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
 	"github.com/cupel-eval/cupel/goldens/flowsim/interp"
-	"github.com/cupel-eval/cupel/goldens/flowsim/table"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 )
@@ -36,11 +35,8 @@ func mocks(g graph.Graph) map[string]string {
 // and messages are sent, except by nodes that lack their credential.
 func (w *instance) verify(a executionArgs) world.Effect {
 	f := w.workflows.all[a.WorkflowID]
-	switch {
-	case f == nil:
+	if f == nil {
 		return world.Refuse("E_NOT_FOUND", "there is no workflow %q", clip.Runes(a.WorkflowID, 64))
-	case w.tables.Rows() > table.MaxRows:
-		return world.Refuse("E_LIMIT", "a verification needs data tables of at most %d rows", table.MaxRows)
 	}
 	e := w.begin(f, f.version, f.draft, modeTest, input(a.InputData))
 	e.pins = map[string][]interp.Item{}
@@ -66,7 +62,7 @@ func (w *instance) verify(a executionArgs) world.Effect {
 	out["data"] = shown["data"]
 	success := out["status"] == interp.Success || out["status"] == interp.Waiting && len(e.result.Nodes) > 1
 	if out["success"] = success; e.Error != nil {
-		out["error"] = map[string]any{"class": e.Error.Class, "failure": e.Error.Remedy(), "message": e.Error.Message, "node": e.Error.Node}
+		out["error"] = map[string]any{"class": e.Error.Class, "failure": e.Error.Remedy(), "message": e.Error.Message, "node": e.Error.Node, "type": typeOf(f.draft.Node(e.Error.Node))}
 	}
 	w.items.put(a.WorkItemID, &workItem{
 		Attempted: true, Evidence: evidence(e), ExecutionID: e.ID, ID: a.WorkItemID, Status: fmt.Sprint(out["status"]), Success: success,
@@ -75,6 +71,14 @@ func (w *instance) verify(a executionArgs) world.Effect {
 	effect := give(out)
 	effect.Duration = until.Sub(e.started)
 	return effect
+}
+
+// typeOf is the type of a node; empty if there is none.
+func typeOf(n *graph.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Type
 }
 
 // maxEvidence bounds the evidence of a verification, in characters.

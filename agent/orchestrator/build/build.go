@@ -194,9 +194,9 @@ type Report struct {
 }
 
 // Take takes a verdict on the latest save. One on an older save, or in another phase, is
-// stale and changes nothing.
+// stale and changes nothing; only that a person is needed may be found in any phase.
 func (i *Item) Take(r Report) Action {
-	if i.Phase != Verifying || i.verified > 0 && i.verified < i.run {
+	if i.Phase != Verifying && r.Verdict != NeedsUserInput || i.verified > 0 && i.verified < i.run {
 		return i.stale()
 	}
 	switch r.Verdict {

@@ -138,3 +138,57 @@ func TestBook(t *testing.T) {
 	first.Saved("wf_1", false)
 	require.Nil(t, b.Of("wf_1"), "one that is done")
 }
+
+// TestTable: each row of the table of the build loop, by the phase that it begins in. The
+// behaviours B127 to B133 above look at single rows in detail.
+func TestTable(t *testing.T) {
+	save := func(i *Item) { i.Saved("wf_1", true) }
+	fail := func(i *Item) { i.SubmitFailed() }
+	take := func(r Report) func(*Item) { return func(i *Item) { i.Take(r) } }
+	verdict := func(word string) Report { return Report{Verdict: word, Diagnosis: "the mail account"} }
+	for _, test := range []struct {
+		name   string
+		before []func(*Item)
+		event  func(*Item) Action
+		phase  Phase
+		want   Action
+	}{
+		{"a first submit fails", nil, (*Item).SubmitFailed, Building, Action{Do: "continue"}},
+		{"a second submit fails", []func(*Item){fail}, (*Item).SubmitFailed, Building, Action{Do: "continue"}},
+		{"a third submit fails", []func(*Item){fail, fail}, (*Item).SubmitFailed, Blocked, Action{"blocked", PreSaveBudget}},
+		{"saved after failures", []func(*Item){fail, fail}, func(i *Item) Action { return i.Saved("wf_1", true) }, Verifying, Action{Do: "verify"}},
+		{"saved, cannot be run by hand", nil, func(i *Item) Action { return i.Saved("wf_1", false) }, Done, Action{Do: "done"}},
+		{"a repair is saved", []func(*Item){save, take(patch("a"))}, func(i *Item) Action { return i.Saved("wf_1", true) }, Verifying, Action{Do: "verify"}},
+		{"a repair cannot be run by hand", []func(*Item){save, take(patch("a"))}, func(i *Item) Action { return i.Saved("wf_1", false) }, Done, Action{Do: "done"}},
+		{"building needs a person", nil, func(i *Item) Action { return i.NeedsInput("a channel") }, Blocked, Action{"blocked", "a channel"}},
+		{"the verdict of a building item needs a person", nil, func(i *Item) Action { return i.Take(verdict(NeedsUserInput)) }, Blocked, Action{"blocked", "needs_user_input: the mail account"}},
+		{"verifying needs a person", []func(*Item){save}, func(i *Item) Action { return i.Take(verdict(NeedsUserInput)) }, Blocked, Action{"blocked", "needs_user_input: the mail account"}},
+		{"repairing needs a person", []func(*Item){save, take(patch("a"))}, func(i *Item) Action { return i.Take(verdict(NeedsUserInput)) }, Blocked, Action{"blocked", "needs_user_input: the mail account"}},
+		{"verified", []func(*Item){save}, func(i *Item) Action { return i.Take(verdict(Verified)) }, Done, Action{Do: "done"}},
+		{"only the trigger runs", []func(*Item){save}, func(i *Item) Action { return i.Take(verdict(TriggerOnly)) }, Done, Action{Do: "done"}},
+		{"patch", []func(*Item){save}, func(i *Item) Action { return i.Take(patch("a")) }, Repairing, Action{"patch", "node unknown:  "}},
+		{"rebuild", []func(*Item){save}, func(i *Item) Action {
+			return i.Take(Report{Verdict: NeedsRebuild, Signature: "a", Node: "Set", Diagnosis: "d", Patch: "p"})
+		}, Repairing, Action{"rebuild", "node Set: d p"}},
+		{"a failure that was repaired before", []func(*Item){save, take(patch("a")), save}, func(i *Item) Action { return i.Take(patch("a")) }, Blocked, Action{"blocked", DuplicateSignature}},
+		{"two repairs are used, verifying", []func(*Item){save, take(patch("a")), save, take(patch("b")), save}, func(i *Item) Action { return i.Take(patch("c")) }, Blocked, Action{"blocked", PostSaveBudget}},
+		{"two repairs are used, repairing", []func(*Item){save, take(patch("a")), fail}, (*Item).SubmitFailed, Blocked, Action{"blocked", PostSaveBudget}},
+		{"a failed and a saved repair are two", []func(*Item){save, take(patch("a")), fail, save}, func(i *Item) Action { return i.Take(patch("b")) }, Blocked, Action{"blocked", PostSaveBudget}},
+		{"cannot be repaired", []func(*Item){save}, func(i *Item) Action { return i.Take(Report{Verdict: FailedTerminal}) }, Blocked, Action{"blocked", FailedTerminal}},
+		{"an older run", []func(*Item){save, func(i *Item) { i.Verify(Verification{Attempted: true}) }, save}, func(i *Item) Action { return i.Take(verdict(NeedsUserInput)) }, Verifying, Action{"stale", "the work item is verifying; this changes nothing"}},
+		{"done stays", []func(*Item){save, take(verdict(Verified))}, func(i *Item) Action { return i.Take(verdict(NeedsUserInput)) }, Done, Action{"stale", "the work item is done; this changes nothing"}},
+		{"a verdict while it is repaired", []func(*Item){save, take(patch("a"))}, func(i *Item) Action { return i.Take(verdict(Verified)) }, Repairing, Action{"stale", "the work item is repairing; this changes nothing"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			i := new(Book).Open("")
+			for _, before := range test.before {
+				before(i)
+			}
+			require.Equal(t, test.want, test.event(i))
+			require.Equal(t, test.phase, i.Phase)
+			if test.want.Do == "blocked" {
+				require.Equal(t, test.want.Detail, i.Why)
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ const (
 	maxShort = 120 // characters that the rule keeps of a text
 )
 
-var dated = regexp.MustCompile(`^[0-2][0-9]:[0-5][0-9] \S`)
+var dated = regexp.MustCompile(`^(?:[01][0-9]|2[0-3]):[0-5][0-9] \S`)
 
 // Read takes the lines that an observer or a reflector wrote, each "HH:MM text"; false if
 // one is something else, or there is none.

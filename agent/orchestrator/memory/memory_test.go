@@ -19,7 +19,7 @@ func TestRead(t *testing.T) {
 		{"nothing", " \n", nil},
 		{"no time", "09:05 a\nwf_1 was published", nil},
 		{"no text", "09:05 ", nil},
-		{"no such hour", "33:05 a", nil},
+		{"no such hour", "24:05 a", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, ok := Read(test.text)

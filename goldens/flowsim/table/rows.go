@@ -336,6 +336,3 @@ func (s *Set) DeleteRows(t *Table, f Filter) ([]*Row, error) {
 	}
 	return deleted, nil
 }
-
-// Rows returns how many rows all tables have.
-func (s *Set) Rows() int { return s.rows }

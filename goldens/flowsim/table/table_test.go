@@ -135,7 +135,7 @@ func TestColumns(t *testing.T) {
 	require.Nil(t, p.Rows[0].Cell("called"))
 	require.Len(t, p.Columns, 3)
 	s.Delete(p)
-	require.Zero(t, s.Rows())
+	require.Zero(t, s.rows)
 	require.Zero(t, s.bytes)
 }
 
