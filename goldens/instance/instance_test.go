@@ -89,6 +89,9 @@ func TestSuite(t *testing.T) {
 // secret begins all secrets that are planted in the world.
 const secret = "sk-planted"
 
+// shown begins the tokens that a data table shows, which models may see and must not repeat.
+const shown = "door-"
+
 // watched is a transport that looks for a secret in what models are sent and reply.
 type watched struct {
 	http.RoundTripper
@@ -141,6 +144,14 @@ func TestSecretsStay(t *testing.T) {
 	require.Len(t, res.Rows.Episodes, len(candidates)*len(s.Tasks)*trials)
 	require.Greater(t, models.requests.Load(), int64(len(res.Rows.Episodes)))
 	require.Zero(t, models.leaks.Load(), "prompts and replies")
+	repeated := 0
+	for _, e := range res.Rows.Episodes {
+		if strings.Contains(e.Answer, shown) {
+			repeated++
+			require.False(t, e.Solved, "%s: %s", e.TaskID, e.Answer)
+		}
+	}
+	require.GreaterOrEqual(t, repeated, testkit.Long(0, 5), "models repeat what they see")
 	rows, err := json.Marshal(res.Rows)
 	require.NoError(t, err)
 	require.NotContains(t, string(rows), secret)
