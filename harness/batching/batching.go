@@ -312,6 +312,8 @@ type Waits struct {
 	Batch string
 	// Requests is how many have no reply yet.
 	Requests int
+	// Since is when the batch was submitted; zero for the requests that are collected.
+	Since time.Time
 }
 
 // State returns what waits, in the order of submission, the requests that are collected last.
@@ -323,7 +325,7 @@ func (c *Collector) State() (list []Waits) {
 	defer c.mu.Unlock()
 	for _, b := range c.batches {
 		if n := b.unanswered(); n > 0 {
-			list = append(list, Waits{b.provider, cmp.Or(b.id, "submitted as "+b.key), n})
+			list = append(list, Waits{b.provider, cmp.Or(b.id, "submitted as "+b.key), n, b.at})
 		}
 	}
 	if c.queued > 0 {

@@ -116,10 +116,14 @@ func (b *remote) created(id string) {
 // maxAge is how long a batch is waited for: providers end it after 24 hours.
 const maxAge = 26 * time.Hour
 
+// maxUnreadable is how many replies that are not what the API documents end the wait for a batch.
+const maxUnreadable = 12
+
 // follow asks for the state of a batch until it has ended and hands out its results.
 func (b *remote) follow() {
 	c := b.c
 	p := newPauses(b.c)
+	unreadable := 0
 	for {
 		s, err := b.group.client.State(c.ctx, b.id)
 		if err == nil && s.Ended {
@@ -141,7 +145,14 @@ func (b *remote) follow() {
 				b.giveUp(err)
 				return
 			}
+			if failed.Unreadable() {
+				unreadable++
+			}
 			p.lengthen(failed)
+		}
+		if unreadable == maxUnreadable {
+			b.giveUp(err)
+			return
 		}
 		if c.o.Now().Sub(b.at) > maxAge {
 			b.giveUp(cmp.Or(err, fmt.Errorf("no result after %v", maxAge)))

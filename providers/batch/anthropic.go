@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -55,7 +54,7 @@ func (anthropic) submit(ctx context.Context, c *Client, _ string, items []Item) 
 	const op = "create a batch"
 	resp, err := c.open(ctx, op, http.MethodPost, "/messages/batches", nil, body.reader(), body.length, "application/json")
 	if err == nil {
-		err = decode(op, resp, &made)
+		err = decode(op, resp, maxReply, &made)
 	}
 	return made.ID, err
 }
@@ -112,7 +111,10 @@ func (a anthropic) has(ctx context.Context, c *Client, b messageBatch, key strin
 		var one struct {
 			ID string `json:"custom_id"`
 		}
-		is = json.Unmarshal(line, &one) == nil && strings.HasPrefix(one.ID, key+"_")
+		if json.Unmarshal(line, &one) != nil || one.ID == "" {
+			return nil
+		}
+		is = strings.HasPrefix(one.ID, key+"_")
 		return stop
 	})
 	if errors.Is(err, stop) {
@@ -148,20 +150,19 @@ func (a anthropic) results(ctx context.Context, c *Client, id string, _ State, y
 				Error   json.RawMessage `json:"error"`
 			} `json:"result"`
 		}
-		if err := json.Unmarshal(line, &one); err != nil {
-			return fmt.Errorf("a result is not the expected JSON: %w", err)
+		if json.Unmarshal(line, &one) != nil {
+			return nil // its item has no result
 		}
-		r := Result{ID: one.ID, Header: jsonHeader()}
+		status, body := http.StatusOK, []byte(one.Result.Message)
 		switch one.Result.Type {
 		case "succeeded":
-			r.Status, r.Body = http.StatusOK, one.Result.Message
 		case "errored":
-			r.Status, r.Body = a.errored(one.Result.Error)
+			status, body = a.errored(one.Result.Error)
 		default: // expired, canceled
-			r.Status = NotRun(one.Result.Type)
-			r.Body = a.failure(r.Status, "batch_"+one.Result.Type, "the provider did not run this request: "+one.Result.Type)
+			status = NotRun(one.Result.Type)
+			body = a.failure(status, "batch_"+one.Result.Type, "the provider did not run this request: "+one.Result.Type)
 		}
-		yield(r)
+		yield(result(one.ID, status, body))
 		return nil
 	})
 }

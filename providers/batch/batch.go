@@ -26,6 +26,9 @@ import (
 	"time"
 )
 
+// Tier is the service tier of batched requests in price tables.
+const Tier = "batch"
+
 // Item is one request of a batch.
 type Item struct {
 	// ID names the item within its batch: 1 to 64 letters, digits, _ and -.
@@ -90,6 +93,10 @@ func (e *Error) Refused() bool {
 
 // Created reports whether the failed creation of a batch may have created one.
 func (e *Error) Created() bool { return !e.Refused() && e.Status != http.StatusTooManyRequests }
+
+// Unreadable reports whether a reply arrived that is not what the API documents. The same
+// request may get the same reply again.
+func (e *Error) Unreadable() bool { return errors.Is(e.Err, errUnreadable) }
 
 // Limits are what one batch may have.
 type Limits struct {
@@ -274,24 +281,28 @@ func (c *Client) ask(ctx context.Context, op, method, path string, query url.Val
 	if err != nil {
 		return err
 	}
-	return decode(op, resp, reply)
+	return decode(op, resp, maxReply, reply)
 }
 
-// decode reads the JSON reply of a successful request.
-func decode(op string, resp *http.Response, reply any) error {
+// decode reads the JSON reply of a successful request, of at most a number of bytes.
+func decode(op string, resp *http.Response, most int64, reply any) error {
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
 	case err != nil:
 		return &Error{Op: op, Err: err}
-	case len(text) > maxReply:
-		return &Error{Op: op, Err: fmt.Errorf("the reply is longer than %d bytes", maxReply)}
+	case int64(len(text)) > most:
+		return &Error{Op: op, Err: fmt.Errorf("%w: it is longer than %d bytes", errUnreadable, most)}
 	}
 	if err := json.Unmarshal(text, reply); err != nil {
-		return &Error{Op: op, Err: fmt.Errorf("the reply is not the expected JSON: %w", err)}
+		return &Error{Op: op, Err: fmt.Errorf("%w: %w", errUnreadable, err)}
 	}
 	return nil
 }
 
-// errEarly reports that a stream of results ended before its end.
-var errEarly = errors.New("the results broke off")
+// errEarly reports that a stream of results ended before its end, errUnreadable that a reply
+// arrived but is not what the API documents.
+var (
+	errEarly      = errors.New("the results broke off")
+	errUnreadable = errors.New("the reply is not the expected JSON")
+)

@@ -64,7 +64,7 @@ func (gemini) submit(ctx context.Context, c *Client, key string, items []Item) (
 	path := strings.TrimSuffix(c.path, ":generateContent") + ":batchGenerateContent"
 	resp, err := c.open(ctx, op, http.MethodPost, path, nil, body.reader(), body.length, "application/json")
 	if err == nil {
-		err = decode(op, resp, &made)
+		err = decode(op, resp, maxReply, &made)
 	}
 	return made.Name, err
 }
@@ -100,10 +100,9 @@ func (gemini) state(ctx context.Context, c *Client, id string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	defer func() { _ = resp.Body.Close() }()
 	var o operation
-	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxInline)).Decode(&o); err != nil {
-		return State{}, &Error{Op: op, Err: err}
+	if err := decode(op, resp, maxInline, &o); err != nil {
+		return State{}, err
 	}
 	s := State{embedded: o.Response.Inlined}
 	if len(s.embedded) == 0 {
@@ -139,7 +138,19 @@ func (g gemini) results(_ context.Context, _ *Client, id string, s State, yield 
 	if len(raw) == 0 {
 		return nil
 	}
-	var list []struct {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return &Error{Op: "read the results of batch " + id, Err: fmt.Errorf("%w: %w", errUnreadable, err)}
+	}
+	for _, one := range list {
+		g.item(one, yield)
+	}
+	return nil
+}
+
+// item reads one result. An item whose result is not the expected JSON has none.
+func (g gemini) item(raw json.RawMessage, yield func(Result)) {
+	var one struct {
 		Metadata struct {
 			Key string `json:"key"`
 		} `json:"metadata"`
@@ -149,27 +160,25 @@ func (g gemini) results(_ context.Context, _ *Client, id string, s State, yield 
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return &Error{Op: "read the results of batch " + id, Err: fmt.Errorf("the results are not the expected JSON: %w", err)}
+	if json.Unmarshal(raw, &one) != nil {
+		return
 	}
-	for _, one := range list {
-		r := Result{ID: one.Metadata.Key, Status: http.StatusOK, Header: jsonHeader(), Body: one.Response}
-		if one.Error != nil || len(one.Response) == 0 {
-			code, message := 13, "the batch has an empty result for this request"
-			if one.Error != nil {
-				code, message = one.Error.Code, one.Error.Message
-			}
-			if r.Status = grpcStatus[code]; r.Status == 0 {
-				r.Status = code // some are HTTP's already
-			}
-			if r.Status < 400 || r.Status > 599 {
-				r.Status = http.StatusInternalServerError
-			}
-			r.Body = g.failure(r.Status, "", message)
-		}
-		yield(r)
+	if one.Error == nil && len(one.Response) > 0 {
+		yield(result(one.Metadata.Key, http.StatusOK, one.Response))
+		return
 	}
-	return nil
+	code, message := 13, "the batch has an empty result for this request"
+	if one.Error != nil {
+		code, message = one.Error.Code, one.Error.Message
+	}
+	status := grpcStatus[code]
+	if status == 0 {
+		status = code // some are HTTP's already
+	}
+	if status < 400 || status > 599 {
+		status = http.StatusInternalServerError
+	}
+	yield(result(one.Metadata.Key, status, g.failure(status, "", message)))
 }
 
 func (gemini) failure(status int, kind, message string) []byte {

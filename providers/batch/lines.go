@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -30,33 +31,42 @@ func (s *segments) reader() io.Reader {
 	return io.MultiReader(readers...)
 }
 
-// eachLine calls f with every line of JSON Lines that is not empty.
+// eachLine calls f with every line of JSON Lines that is not empty, until f returns an error. It
+// skips lines of more than maxLine bytes.
 func eachLine(op string, resp *http.Response, f func(line []byte) error) error {
 	defer func() { _ = resp.Body.Close() }()
 	in := bufio.NewReaderSize(resp.Body, 64<<10)
 	var line []byte
+	long := false
 	for {
 		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if errors.Is(err, bufio.ErrBufferFull) && len(line) <= maxLine {
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return &Error{Op: op, Err: errors.Join(errEarly, err)}
 		}
-		if len(line) > maxLine {
-			return &Error{Op: op, Err: errors.New("a result is too long")}
-		}
-		if text := strings.TrimSpace(string(line)); text != "" {
-			if failed := f([]byte(text)); failed != nil {
+		if text := bytes.TrimSpace(line); len(text) > 0 && !long {
+			if failed := f(bytes.Clone(text)); failed != nil {
 				return &Error{Op: op, Err: failed}
 			}
 		}
-		line = line[:0]
-		switch {
-		case errors.Is(err, io.EOF):
+		if err != nil {
 			return nil
-		case err != nil:
-			return &Error{Op: op, Err: errors.Join(errEarly, err)}
 		}
+		line, long = line[:0], false
 	}
+}
+
+// result makes the result of an item. A status that HTTP does not have becomes 502.
+func result(id string, status int, body []byte) Result {
+	if status < 200 || status > 599 {
+		status = http.StatusBadGateway
+	}
+	return Result{ID: id, Status: status, Header: jsonHeader(), Body: body}
 }
 
 // quoted is a JSON string without HTML escapes.

@@ -63,7 +63,7 @@ func (openAI) submit(ctx context.Context, c *Client, key string, items []Item) (
 	const op = "upload the requests of a batch"
 	resp, err := c.open(ctx, op, http.MethodPost, "/files", nil, form.reader(), form.length, "multipart/form-data; boundary="+boundary)
 	if err == nil {
-		err = decode(op, resp, &file)
+		err = decode(op, resp, maxReply, &file)
 	}
 	if err != nil {
 		return "", err
@@ -128,7 +128,7 @@ func (openAI) state(ctx context.Context, c *Client, id string) (State, error) {
 	}
 	for _, f := range []string{b.OutputFile, b.ErrorFile} {
 		if f != "" && !validID(f) {
-			return State{}, &Error{Op: "ask for batch " + id, Err: fmt.Errorf("the id of a file is %.80q", f)}
+			return State{}, &Error{Op: "ask for batch " + id, Err: fmt.Errorf("%w: the id of a file is %.80q", errUnreadable, f)}
 		}
 		if f != "" {
 			s.files = append(s.files, f)
@@ -144,14 +144,15 @@ func (a openAI) results(ctx context.Context, c *Client, id string, s State, yiel
 		if err != nil {
 			return err
 		}
-		if err := eachLine(op, resp, func(line []byte) error { return a.result(line, yield) }); err != nil {
+		if err := eachLine(op, resp, func(line []byte) error { a.line(line, yield); return nil }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a openAI) result(line []byte, yield func(Result)) error {
+// line reads one result. An item whose line is not JSON has no result.
+func (a openAI) line(line []byte, yield func(Result)) {
 	var one struct {
 		ID       string `json:"custom_id"`
 		Response *struct {
@@ -164,24 +165,22 @@ func (a openAI) result(line []byte, yield func(Result)) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(line, &one); err != nil {
-		return fmt.Errorf("a result is not the expected JSON: %w", err)
+	if json.Unmarshal(line, &one) != nil {
+		return
 	}
-	r := Result{ID: one.ID, Header: jsonHeader()}
 	switch {
 	case one.Response != nil && one.Response.Status != 0:
-		r.Status, r.Body = one.Response.Status, one.Response.Body
-		if one.Response.RequestID != "" {
+		r := result(one.ID, one.Response.Status, one.Response.Body)
+		if validID(one.Response.RequestID) {
 			r.Header.Set("X-Request-Id", one.Response.RequestID)
 		}
+		yield(r)
 	case one.Error != nil:
-		r.Status = NotRun(one.Error.Code)
-		r.Body = a.failure(r.Status, one.Error.Code, one.Error.Message)
+		status := NotRun(one.Error.Code)
+		yield(result(one.ID, status, a.failure(status, one.Error.Code, one.Error.Message)))
 	default:
-		r.Status, r.Body = http.StatusBadGateway, a.failure(http.StatusBadGateway, "empty_result", "the batch has an empty result for this request")
+		yield(result(one.ID, http.StatusBadGateway, a.failure(http.StatusBadGateway, "empty_result", "the batch has an empty result for this request")))
 	}
-	yield(r)
-	return nil
 }
 
 func (openAI) failure(_ int, kind, message string) []byte {

@@ -2,6 +2,7 @@ package batchsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -96,10 +97,10 @@ func (s *server) createOpenAI(w http.ResponseWriter, r *http.Request) {
 			Stream bool   `json:"stream"`
 		}
 		if json.Unmarshal(one.Body, &body) != nil || body.Stream {
-			j.rejected = "a request of a batch cannot be streamed"
+			j.rejected = cmp.Or(j.rejected, "a request of a batch cannot be streamed")
 		}
 		if models[body.Model] = true; len(models) > 1 {
-			j.rejected = "the requests of a batch must be for one model"
+			j.rejected = cmp.Or(j.rejected, "the requests of a batch must be for one model")
 		}
 		seen[one.ID] = true
 		j.items = append(j.items, item{id: one.ID, body: one.Body})
