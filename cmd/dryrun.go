@@ -81,7 +81,11 @@ func printForecast(p *process, f forecast.Forecast) error {
 	text.WriteString("\n" + t.Render() + "\n\n")
 	if f.Mode != string(recorder.Replay) {
 		say("cost at the prices of %s (table %s); learned from past runs: %d, their episodes: %d", f.PriceDay, f.PriceVersion, f.PastRuns, f.PastEpisodes)
-		say("duration: %s expected, at least %s by the providers' limits", orUnknown(f.Duration.Expected, seconds), seconds(f.Duration.AtLeast))
+		if f.Batched {
+			say("all requests are sent in batches, and the cost is that of batches")
+		} else {
+			say("duration: %s expected, at least %s by the providers' limits", orUnknown(f.Duration.Expected, seconds), seconds(f.Duration.AtLeast))
+		}
 	}
 	for _, warning := range f.Warnings {
 		say("note: %s", warning)

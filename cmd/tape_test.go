@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cupel-eval/cupel/providers/batchsim"
 	"github.com/cupel-eval/cupel/providers/sim"
 )
 
@@ -101,9 +102,9 @@ func post(url, key string, body []byte) (int, string) {
 	return resp.StatusCode, fmt.Sprintf("%d %s", resp.StatusCode, text)
 }
 
-// simulate starts simulated models that answer at once, and sets $URL: simulate
+// simulate starts simulated models and batches that answer immediately, as cupel sim serves them, and sets $URL: simulate
 func simulate(ts *testscript.TestScript, _ bool, _ []string) {
-	s, err := sim.Start(context.Background(), "", sim.Config{Seed: 1})
+	s, err := batchsim.Start(context.Background(), "", batchsim.Config{Models: sim.Config{Seed: 1}})
 	ts.Check(err)
 	ts.Defer(func() { _ = s.Close() })
 	ts.Setenv("URL", s.URL())

@@ -29,6 +29,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/batchsim"
+	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -395,6 +396,8 @@ func TestDrainedBatchRun(t *testing.T) {
 
 // What cannot be batched is refused before the run, for every candidate.
 func TestBatchIsRefused(t *testing.T) {
+	unbatched, err := price.Parse([]byte(`{version: 2026-05-01, prices: [{provider: sim-openai, models: [sim-weak], input: "1", output: "2", source: test}]}`))
+	require.NoError(t, err)
 	for name, tt := range map[string]struct {
 		change func(*harness.Options)
 		says   string
@@ -406,6 +409,10 @@ func TestBatchIsRefused(t *testing.T) {
 		"no batch API": {func(o *harness.Options) {
 			o.Candidates = []goldens.Candidate{{Name: "a", Provider: "sim-ollama", Model: "sim-weak"}, {Name: "b", Provider: "sim-tgi", Model: "sim-weak"}}
 		}, "candidate b: provider sim-tgi has no batch API that cupel knows; those that have: anthropic, gemini, openai, openai-responses, sim-anthropic"},
+		"no batch price": {func(o *harness.Options) {
+			o.Candidates = []goldens.Candidate{{Name: "a", Provider: "sim-openai", Model: "sim-weak"}}
+			o.Prices = unbatched
+		}, `candidate a: the price table has no batch price of model sim-weak of provider sim-openai, so the cost of the run would be unknown; add services: {batch: "0.5"} to its prices`},
 		"a stream": {func(o *harness.Options) {
 			o.Candidates = []goldens.Candidate{{Name: "a", Provider: "sim-openai", Model: "sim-weak", Stream: true}}
 		}, "candidate a: batches cannot be streamed"},

@@ -48,6 +48,7 @@ type pastEpisode struct {
 	silent   bool   // no usage was reported
 	input    int64  // tokens of a turn; 0 means 100
 	cassette string // digest
+	tier     string // of service; batch means that the turns were batched
 }
 
 // pastRun writes a run of the first candidate of o.
@@ -76,6 +77,7 @@ func pastRun(t *testing.T, o harness.Options, id string, change func(*manifest.M
 		rows := ledger.EpisodeRows{Episode: ledger.Episode{Key: k, TsStart: 5e6, ElapsedUs: new(int64(e.turns) * 1e6), InfraError: e.lost, CassetteDigest: e.cassette}}
 		for i := range e.turns {
 			turn := ledger.Turn{Key: k, Turn: int32(i + 1), Role: "main", Kind: "act", Attempts: 1, TsStart: 5e6 + int64(i)*1e6}
+			turn.ServiceTier, turn.Batched = e.tier, e.tier == "batch"
 			if !e.silent {
 				in, out, none := cmp.Or(e.input, 100), int64(10), int64(0)
 				turn.Tokens = ledger.Tokens{In: &in, Out: &out, CacheRead: &none, CacheWrite: &none, Reasoning: &none}

@@ -79,6 +79,9 @@ func checkEpisode(o Options, p drive.Planned) error {
 	if p.Candidate.Agent == strategy.External {
 		return checkForeign(o, p)
 	}
+	if err := checkBatchPrices(o, "candidate "+p.Candidate.Name, p.Candidate.Provider, drive.ModelsOf(p.Candidate)...); err != nil {
+		return err
+	}
 	cap, tokens := capsOn(o, p.Candidate.Provider)
 	if tokens && p.Params.MaxTokens == 0 {
 		return fmt.Errorf("candidate %s: a spending cap needs max_tokens to compute the worst case; set it on the candidate or in the policy", p.Candidate.Name)
@@ -113,6 +116,9 @@ func checkHelpers(o Options, t goldens.Task) error {
 		m.Mode = cmp.Or(m.Mode, modePrompt)
 		if err := (resolvedCandidate{Candidate: m, factory: factory}).checkMode(); err != nil {
 			return fmt.Errorf("%s: %w", who, err)
+		}
+		if err := checkBatchPrices(o, who, m.Provider, m.Model); err != nil {
+			return err
 		}
 		money, tokens := capsOn(o, m.Provider)
 		if name := lengthens(m.Body); tokens && name != "" {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -34,6 +35,8 @@ type Progress struct {
 	// Admission is the state of the waiting requests, the lanes' limits and the total
 	// spending, including earlier parts of a resumed run; zero in replay.
 	Admission admission.Snapshot
+	// Batches are what waits for batches; empty unless the run has Batch.
+	Batches []batching.Waits
 	// Stopping names the cap that prevents further episodes from starting; empty if there is
 	// none.
 	Stopping string
@@ -136,6 +139,7 @@ func (b *runState) state() Progress {
 	if b.r.control != nil {
 		b.progress.Admission = b.r.control.Snapshot()
 	}
+	b.progress.Batches = b.r.batches.State()
 	if b.capped != nil {
 		b.progress.Stopping = b.capped.Error()
 	}

@@ -3,11 +3,11 @@ package forecast
 import (
 	"cmp"
 	"math"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/providers/batch"
 	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -206,7 +206,7 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 	most := t.n * steps
 	g[mCalls].low, g[mCalls].high = t.n, most
 	g[mRequests].low, g[mRequests].high = t.n, most*float64(cmp.Or(f.Retry.Attempts, defaultAttempts))
-	in, out, cost := worstRequest(f.Prices, f.priceDay, t.Planned)
+	in, out, cost := worstRequest(f, t.Planned)
 	g[mInput].high, g[mOutput].high, g[mTokens].high, g[mCost].high = most*in, most*out, most*(in+out), most*cost
 	if budgets.MaxTokens > 0 {
 		g[mTokens].high = min(g[mTokens].high, t.n*(float64(budgets.MaxTokens)+in+out)) // the last request starts below the cap
@@ -219,7 +219,7 @@ func (f *forecaster) worst(t *taskShare) (g estimates) {
 
 // worstRequest is the worst case of an episode's most expensive first request at its most
 // expensive model; NaN is unknown.
-func worstRequest(prices price.Table, day time.Time, p drive.Planned) (in, out, cost float64) {
+func worstRequest(f *forecaster, p drive.Planned) (in, out, cost float64) {
 	nan := math.NaN()
 	calls := p.FirstCalls(p.Params)
 	if len(calls) == 0 {
@@ -232,7 +232,11 @@ func worstRequest(prices price.Table, day time.Time, p drive.Planned) (in, out, 
 		}
 		in, out = max(in, float64(most)), max(out, float64(answer))
 		for _, model := range drive.ModelsOf(p.Candidate) {
-			nano, ok := prices.Worst(p.Candidate.Provider, model, most, answer, day)
+			provider := p.Candidate.Provider
+			nano, ok := f.Prices.Worst(provider, model, most, answer, f.priceDay)
+			if batched(f.Options, provider) {
+				nano, ok = f.Prices.WorstOf(batch.Tier, provider, model, most, answer, f.priceDay)
+			}
 			if !ok {
 				return float64(most), float64(answer), nan
 			}

@@ -22,6 +22,8 @@ import (
 type Forecast struct {
 	Suite string `json:"suite"`
 	Mode  string `json:"mode"`
+	// Batched is set if the requests would be sent in batches, at their prices.
+	Batched bool `json:"batched,omitempty"`
 	// PriceDay is the day whose prices apply, yyyy-mm-dd; empty for a replay.
 	PriceDay     string `json:"price_day"`
 	PriceVersion string `json:"price_version"`
@@ -120,7 +122,7 @@ type Range struct {
 }
 
 // Duration is in whole seconds. AtLeast follows from the limits of the
-// providers; Expected from past latencies, too.
+// providers; Expected from past latencies, too. That of batches is unknown.
 type Duration struct {
 	AtLeast  int64  `json:"at_least_s"`
 	Expected *int64 `json:"expected_s"`
@@ -242,7 +244,7 @@ func (f *forecaster) forecast() (out Forecast, err error) {
 	m := f.manifest
 	out = Forecast{
 		Suite: f.Suite.Name, Mode: m.Mode, PriceVersion: m.PriceVersion, Shard: m.Shard, Trials: f.Trials,
-		Candidates: []Candidate{}, PastRuns: f.runs,
+		Candidates: []Candidate{}, PastRuns: f.runs, Batched: f.Batch != nil,
 	}
 	if f.Mode != recorder.Replay {
 		out.PriceDay = f.priceDay.Format(time.DateOnly)

@@ -23,6 +23,9 @@ func (s *share) asks() bool { return s.Basis != BasisNobody && s.Episodes > 0 }
 
 // duration treats candidates with separate lanes as parallel.
 func (f *forecaster) duration(shares []*share) Duration {
+	if f.Batch != nil {
+		return Duration{}
+	}
 	type lane struct {
 		limits    admission.Limits
 		episodes  int
@@ -135,6 +138,9 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 	}
 	if unknown != nil {
 		f.warnf("no past runs to estimate from, so only bounds are known for: %s; run a few episodes first", drive.Abridge(unknown, 8))
+	}
+	if f.Batch != nil {
+		f.warnf("each turn waits for a batch, which its provider ends within 24 hours: the duration is unknown")
 	}
 	if unpaid > 0 {
 		f.warnf("%s of the expected cost is for simulated models and is not charged", dollars(unpaid))

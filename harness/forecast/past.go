@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/cupel-eval/cupel/agent/turn"
 	"github.com/cupel-eval/cupel/harness"
@@ -18,7 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/providers"
-	"github.com/cupel-eval/cupel/providers/price"
+	"github.com/cupel-eval/cupel/providers/batch"
 )
 
 // These constants bound how much is read of the suite's past runs, newest first.
@@ -177,7 +176,7 @@ func (f *forecaster) observe(rows ledger.EpisodeRows, c manifest.Candidate) (o o
 		if kind := slices.Index(kinds[:], t.Kind); kind >= 0 {
 			o[int(mKinds)+kind]++
 		}
-		o.spend(f.Prices, f.priceDay, t, askedModel(t, c))
+		o.spend(f, t, askedModel(t, c))
 	}
 	return o, ok
 }
@@ -196,8 +195,11 @@ func askedModel(t ledger.Turn, c manifest.Candidate) string {
 	return t.Model
 }
 
-// spend adds the tokens and the cost of a turn.
-func (o *observation) spend(prices price.Table, day time.Time, t ledger.Turn, model string) {
+// batched reports whether the run sends requests to a provider in batches.
+func batched(o harness.Options, provider string) bool { return o.Batch != nil && batch.Has(provider) }
+
+// spend adds the tokens of a turn, and what it would cost in this run.
+func (o *observation) spend(f *forecaster, t ledger.Turn, model string) {
 	class := func(m measure, n *int64) int64 {
 		if n == nil || *n < 0 { // because a ledger is untrusted
 			o[m], o[mTokens] = math.NaN(), math.NaN()
@@ -211,7 +213,13 @@ func (o *observation) spend(prices price.Table, day time.Time, t ledger.Turn, mo
 		Reported: true, Tier: t.ServiceTier, Input: class(mInput, t.In), Output: class(mOutput, t.Out),
 		CacheRead: class(mCacheRead, t.CacheRead), CacheWrite: class(mCacheWrite, t.CacheWrite), Reasoning: class(mReasoning, t.Reasoning),
 	}
-	cost, ok := prices.Cost(t.Provider, model, u, day)
+	switch {
+	case batched(f.Options, t.Provider):
+		u.Tier = batch.Tier
+	case t.Batched:
+		u.Tier = ""
+	}
+	cost, ok := f.Prices.Cost(t.Provider, model, u, f.priceDay)
 	if o[mCost] += float64(cost); !ok {
 		o[mCost] = math.NaN()
 	}

@@ -118,7 +118,7 @@ func summaryRows(t table.Writer, screen Screen, j view.Judgement, simulated, fol
 	t.AppendRow(row)
 	for _, c := range j.Criteria {
 		verdict := words.Word(c.Verdict)
-		if c.Verdict == stat.NotJudged {
+		if c.Verdict == stat.NotJudged && c.N > 0 {
 			verdict = "reported"
 		}
 		t.AppendRow(table.Row{"    " + words.Brief(short(c), 200), c.ValueText(), c.IntervalText(), c.N, c.NeedsText(), screen.verdict(c.Verdict, verdict)})

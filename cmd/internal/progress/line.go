@@ -60,24 +60,25 @@ func (p *rate) rate(now time.Time) float64 {
 // view is what there is to show of a run.
 type view struct {
 	harness.Progress
+	now  time.Time
 	rate float64 // episodes a second
 	cap  int64   // on the cost, in nano-USD; 0 for none
 }
 
 // line is the state in at most so many columns: what matters least is left out.
 func (v view) line(width int) string {
-	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), v.counts(), v.cost(), v.left(), v.flight(), v.rateText(), ""}
+	parts := []string{v.round() + fmt.Sprintf("%d/%d", v.Done, v.Total), v.counts(), v.cost(), v.left(), v.batches(), v.flight(), v.rateText(), ""}
 	left := width - utf8.RuneCountInString(parts[0])
-	shown := [7]bool{true}
-	for _, i := range []int{3, 2, 1, 4, 5} { // time left, cost, counts, in flight, rate
+	shown := [8]bool{true}
+	for _, i := range []int{3, 2, 4, 1, 5, 6} { // time left, cost, batches, counts, in flight, rate
 		need := utf8.RuneCountInString(parts[i]) + 3
 		if shown[i] = parts[i] != "" && need <= left; shown[i] {
 			left -= need
 		}
 	}
 	if e := v.LastFailure; e != nil && left >= 18 { // enough to tell something
-		parts[6] = clip.Fit(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
-		shown[6] = true
+		parts[7] = clip.Fit(console.OneLine("last: "+e.TaskID+"/"+e.Candidate+" "+e.ErrorKind, left), left-3)
+		shown[7] = true
 	}
 	var text []string
 	for i, part := range parts {
@@ -89,7 +90,9 @@ func (v view) line(width int) string {
 }
 
 // plain is the state as a line of a log.
-func (v view) plain() string { return words.Join(" · ", v.head(), v.left(), v.flight(), v.rateText()) }
+func (v view) plain() string {
+	return words.Join(" · ", v.head(), v.left(), v.batches(), v.flight(), v.rateText())
+}
 
 // sum is the last line of a run.
 func (v view) sum(took time.Duration) string { return v.head() + " · " + brief(took) }
@@ -115,6 +118,34 @@ func (v view) flight() string {
 		text += fmt.Sprintf(", %d waiting", n)
 	}
 	return text
+}
+
+// batches is what waits for batches, "" if nothing does.
+func (v view) batches() string {
+	collected, submitted, batches := 0, 0, 0
+	var since time.Time
+	for _, w := range v.Batches {
+		if w.Batch == "" {
+			collected += w.Requests
+			continue
+		}
+		submitted, batches = submitted+w.Requests, batches+1
+		if since.IsZero() || w.Since.Before(since) {
+			since = w.Since
+		}
+	}
+	var text []string
+	if batches > 0 {
+		noun := "batches"
+		if batches == 1 {
+			noun = "batch"
+		}
+		text = append(text, fmt.Sprintf("%s in %d %s for %s", words.Plural(submitted, "request"), batches, noun, brief(max(0, v.now.Sub(since)))))
+	}
+	if collected > 0 {
+		text = append(text, words.Thousands(int64(collected))+" collected")
+	}
+	return strings.Join(text, ", ")
 }
 
 // round says which round is in progress; it is "" in a run without rounds.

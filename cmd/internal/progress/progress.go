@@ -90,7 +90,8 @@ func (g *Display) line(width int) string {
 }
 
 func (g *Display) view() view {
-	return view{Progress: g.state, rate: g.rate.rate(g.now()), cap: g.cap}
+	now := g.now()
+	return view{Progress: g.state, now: now, rate: g.rate.rate(now), cap: g.cap}
 }
 
 func (g *Display) write(lines []string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
@@ -40,6 +41,9 @@ func TestLine(t *testing.T) {
 	first.cap, first.rate = 0, 0
 	slow.rate = 0.05
 	bad.Total = 1_000_000_000
+	batched := full
+	batched.now, batched.LastFailure = time.Unix(1000, 0), nil
+	batched.Batches = []batching.Waits{{Provider: "openai", Batch: "b1", Requests: 1200, Since: time.Unix(900, 0)}, {Provider: "gemini", Batch: "b2", Requests: 1, Since: time.Unix(700, 0)}, {Requests: 3}}
 	for _, c := range []struct {
 		name  string
 		v     view
@@ -54,6 +58,8 @@ func TestLine(t *testing.T) {
 		{"20", full, 20, "123/276 · 1m20s left"},
 		{"nothing", full, 0, "123/276"},
 		{"waiting", waiting, 90, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight, 3 waiting"},
+		{"batches", batched, 150, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 1,201 requests in 2 batches for 5m, 3 collected · 16 in flight · 1.9/s"},
+		{"batches in 90", batched, 90, "123/276 · $1.23 of 5.00 · 1m20s left · 1,201 requests in 2 batches for 5m, 3 collected"},
 		{"unknown cost", free, 38, "123/276 · $0.0123+ · 1m20s left"},
 		{"untrusted", odd, 120, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight · 1.9/s · last: G [2J /weak x y"},
 		{"begun", first, 80, "0/276 · 0 solved, 0 failed · $0.00 · 0 in flight"},

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/providers"
+	"github.com/cupel-eval/cupel/providers/batch"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/price"
 	"github.com/cupel-eval/cupel/providers/retry"
@@ -88,7 +89,7 @@ func (m admitted) worst(call providers.Call) admission.Request {
 		Candidate: m.candidate.Name, ID: call.RequestID, Model: call.Model, CostNanoUSD: -1,
 		Price: func(input, output int64) (int64, bool) {
 			if m.batches != nil {
-				return m.prices.WorstOf(tierBatch, m.candidate.Provider, call.Model, input, output, m.day)
+				return m.prices.WorstOf(batch.Tier, m.candidate.Provider, call.Model, input, output, m.day)
 			}
 			return m.prices.Worst(m.candidate.Provider, call.Model, input, output, m.day)
 		},

@@ -13,9 +13,6 @@ import (
 	"github.com/cupel-eval/cupel/providers/fault"
 )
 
-// tierBatch is the service tier of batched requests in price tables.
-const tierBatch = "batch"
-
 // batches returns what collects the requests of a provider; nil if they are sent one by one.
 func (v *Env) batches(provider string) *batching.Collector {
 	if v.Batches == nil || !batch.Has(provider) {
