@@ -3,6 +3,8 @@ package playbook
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
@@ -25,6 +27,7 @@ type judge struct {
 	name, rubric             string
 	pass, score              *expression.Program // score is nil without
 	sensitivity, specificity *float64            // nil without
+	positionBias             float64
 }
 
 // judged are the names that rules may use: what a judge can see.
@@ -54,7 +57,7 @@ func (r *reader) readJudge(e yamlfile.Entry) {
 		e.KeyAt.Failf("the suite has no judge %q%s", e.Key, yamlfile.Suggest(e.Key, names))
 		return
 	}
-	o := e.Value.Object([]string{"pass", "score", "sensitivity", "specificity"})
+	o := e.Value.Object([]string{"pass", "score", "sensitivity", "specificity", "position_bias"})
 	j := judge{name: e.Key, rubric: r.judges[at].Rubric}
 	if p, ok := o.Need("pass"); ok {
 		j.pass = expression.Read(p, judged)
@@ -63,6 +66,7 @@ func (r *reader) readJudge(e yamlfile.Entry) {
 	rate := func(p yamlfile.Place) *float64 { return new(p.Number(1)) }
 	yamlfile.Read(o, "sensitivity", &j.sensitivity, rate)
 	yamlfile.Read(o, "specificity", &j.specificity, rate)
+	yamlfile.Read(o, "position_bias", &j.positionBias, func(p yamlfile.Place) float64 { return p.Number(1) })
 	r.book.judges = append(r.book.judges, j)
 }
 
@@ -72,7 +76,8 @@ func (b *Book) Judges(name string) bool {
 }
 
 // Verdict is what a simulated model replies as a judge, by its prompt alone: the verdict of the
-// rule, or with the chance of an error the other one. u is drawn uniformly from [0, 1). rates are
+// rule, or with the chance of an error the other one. Of two works it prefers the one with the
+// better verdict, or, as often as position_bias of the rule says, the one that it saw first. u is drawn uniformly from [0, 1). rates are
 // the model's, unless the rule has others. ok is false if the prompt is not that of a judge of the
 // book. A text that is not a verdict says what is wrong with the rule.
 func (b *Book) Verdict(system, message string, rates Rates, u float64) (said string, ok bool) {
@@ -83,15 +88,72 @@ func (b *Book) Verdict(system, message string, rates Rates, u float64) (said str
 		if with, document, ok := rubric.Read(j.rubric, system, message); ok {
 			return j.verdict(document, with, rates, u), true
 		}
+		if with, document, ok := rubric.ReadPair(j.rubric, system, message); ok {
+			return j.preference(document, with, rates, u), true
+		}
 	}
 	return "", false
 }
 
-// verdict is the reply of Book.Verdict.
+const simulatedReason = "Simulated: by the rule of " + File + " and the model's error rates."
+
+// verdict is the reply of Book.Verdict about one work.
 func (j judge) verdict(document, with []byte, rates Rates, u float64) string {
-	good, score, err := j.apply(document, with)
+	seen, err := expression.Decode(document)
 	if err != nil {
-		return fmt.Sprintf("The rule of judge %s in %s failed: %v", j.name, File, err)
+		return j.failed(err)
+	}
+	pass, score, err := j.judge(seen, with, rates, u)
+	if err != nil {
+		return j.failed(err)
+	}
+	out, _ := json.Marshal(map[string]any{"reason": simulatedReason, "score": score, "pass": pass}) // such values encode
+	return string(out)
+}
+
+// preference is the reply of Book.Verdict about two works.
+func (j judge) preference(document, with []byte, rates Rates, u float64) string {
+	draw := rand.New(rand.NewPCG(math.Float64bits(u), 0))
+	biased := draw.Float64() < j.positionBias
+	seen, err := expression.Decode(document)
+	if err != nil {
+		return j.failed(err)
+	}
+	both, _ := seen.(map[string]any)
+	var worth [2]float64
+	for i, side := range []rubric.Better{rubric.First, rubric.Second} {
+		work, _ := both[string(side)].(map[string]any)
+		if work != nil {
+			work["request"] = both["request"]
+		}
+		pass, score, err := j.judge(work, with, rates, draw.Float64())
+		if err != nil {
+			return j.failed(err)
+		}
+		if worth[i] = score; pass {
+			worth[i] += 2 // whatever the scores are
+		}
+	}
+	p := rubric.Preference{Reason: simulatedReason, Better: rubric.Tie}
+	switch {
+	case biased || worth[0] > worth[1]:
+		p.Better = rubric.First
+	case worth[0] < worth[1]:
+		p.Better = rubric.Second
+	}
+	out, _ := json.Marshal(p) // it encodes
+	return string(out)
+}
+
+func (j judge) failed(err error) string {
+	return fmt.Sprintf("The rule of judge %s in %s failed: %v", j.name, File, err)
+}
+
+// judge applies the rule to a work, and errs with the chance that the rates leave.
+func (j judge) judge(seen any, with []byte, rates Rates, u float64) (pass bool, score float64, err error) {
+	good, score, err := j.apply(seen, with)
+	if err != nil {
+		return false, 0, err
 	}
 	if j.sensitivity != nil {
 		rates.Sensitivity = *j.sensitivity
@@ -99,20 +161,14 @@ func (j judge) verdict(document, with []byte, rates Rates, u float64) string {
 	if j.specificity != nil {
 		rates.Specificity = *j.specificity
 	}
-	pass := good
 	if good && u >= rates.Sensitivity || !good && u >= rates.Specificity {
-		pass, score = !good, 1-score
+		return !good, 1 - score, nil
 	}
-	out, _ := json.Marshal(map[string]any{"reason": "Simulated: by the rule of " + File + " and the model's error rates.", "score": score, "pass": pass}) // such values encode
-	return string(out)
+	return good, score, nil
 }
 
-// apply applies the rule to what the judge sees.
-func (j judge) apply(document, with []byte) (good bool, score float64, err error) {
-	value, err := expression.Decode(document)
-	if err != nil {
-		return false, 0, err
-	}
+// apply applies the rule to what the judge sees of a work.
+func (j judge) apply(value any, with []byte) (good bool, score float64, err error) {
 	env := expression.Env{}
 	seen, _ := value.(map[string]any)
 	for _, name := range judged {

@@ -75,6 +75,7 @@ func TestJudgeRules(t *testing.T) {
 		"judges: {tone: {score: '1'}}":   "judges.tone.pass: is missing",
 		"judges: {tone: {pass: 'expect', sensitivity: 2}}": "judges.tone.pass: unknown name expect",
 		"judges: {tone: {pass: 'true', specificity: 1.5}}": "judges.tone.specificity: must be",
+		"judges: {tone: {pass: 'true', position_bias: 2}}": "judges.tone.position_bias: must be",
 	} {
 		_, err := judgeBook(rules, tone)
 		require.ErrorContains(t, err, want)
@@ -102,5 +103,42 @@ func TestJudgeRules(t *testing.T) {
 		require.Contains(t, said, want)
 		_, err = rubric.Parse(said)
 		require.Error(t, err)
+	}
+}
+
+// A simulated judge of two works errs as often in each as its rule says. If it prefers what it sees
+// first, it does so in either order.
+func TestPreference(t *testing.T) {
+	kind, kinder, rude := scorer.Episode{Request: "r", Answer: "Sorry."}, scorer.Episode{Request: "r", Answer: "Sorry, very."}, scorer.Episode{Request: "r", Answer: "No."}
+	for _, tt := range []struct {
+		name, rule    string
+		first, second scorer.Episode
+		share         map[rubric.Better]float64
+	}{
+		{"exact", "", kind, rude, map[rubric.Better]float64{rubric.First: 1}},
+		{"exact, swapped", "", rude, kind, map[rubric.Better]float64{rubric.Second: 1}},
+		{"equal", "", kind, kind, map[rubric.Better]float64{rubric.Tie: 1}},
+		{"scores decide between equal verdicts", ", score: 'len(answer) / 100'", kind, kinder, map[rubric.Better]float64{rubric.Second: 1}},
+		{"errs", ", sensitivity: 0.8, specificity: 0.7", kind, rude, map[rubric.Better]float64{rubric.First: 0.56, rubric.Tie: 0.38, rubric.Second: 0.06}},
+		{"biased", ", position_bias: 0.3", rude, kind, map[rubric.Better]float64{rubric.First: 0.3, rubric.Second: 0.7}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := judgeBook("judges: {tone: {pass: 'request == \"r\" and answer contains \"Sorry\"'"+tt.rule+"}}", tone)
+			require.NoError(t, err)
+			system, message, err := rubric.PairPrompt(tone.Rubric, nil, tt.first, tt.second)
+			require.NoError(t, err)
+			const n = 4000
+			got := map[rubric.Better]float64{}
+			for i := range n {
+				said, ok := b.Verdict(system, message, playbook.Rates{Sensitivity: 1, Specificity: 1}, (float64(i)+0.5)/n)
+				require.True(t, ok)
+				p, err := rubric.ParsePreference(said)
+				require.NoError(t, err, said)
+				got[p.Better] += 1. / n
+			}
+			for _, side := range []rubric.Better{rubric.First, rubric.Second, rubric.Tie} {
+				require.InDelta(t, tt.share[side], got[side], 0.03, side)
+			}
+		})
 	}
 }

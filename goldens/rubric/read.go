@@ -6,6 +6,15 @@ import "strings"
 // (nil without), and the document. ok is false for other messages. What an agent wrote is in the
 // document alone.
 func Read(rubric, systemText, message string) (with, document []byte, ok bool) {
+	return read(system, rubric, systemText, message)
+}
+
+// ReadPair is Read for messages that PairPrompt wrote.
+func ReadPair(rubric, systemText, message string) (with, document []byte, ok bool) {
+	return read(pairSystem, rubric, systemText, message)
+}
+
+func read(system, rubric, systemText, message string) (with, document []byte, ok bool) {
 	message = strings.TrimSpace(message)
 	end := strings.LastIndex(message, "\nEND ")
 	rest, found := strings.CutPrefix(message, "Rubric:\n"+rubric+"\n")

@@ -52,21 +52,34 @@ func Version() string {
 // are those of Parts that the judge sees; e.With is what the task adds to the rubric. Any
 // other content of e is left out.
 func Prompt(rubric string, parts []string, e scorer.Episode) (systemText, message string, err error) {
-	type shown struct {
-		Request     string          `json:"request"`
-		Status      string          `json:"status"`
-		Answer      string          `json:"answer"`
-		Calls       []scorer.Call   `json:"calls,omitempty"`
-		StateBefore json.RawMessage `json:"state_before,omitempty"`
-		StateAfter  json.RawMessage `json:"state_after,omitempty"`
-	}
-	doc := shown{Request: e.Request, Status: e.Status, Answer: e.Answer}
+	return write(system, rubric, e.With, struct {
+		Request string `json:"request"`
+		work
+	}{e.Request, workOf(parts, e)})
+}
+
+// work is what a judge sees of an episode besides the request.
+type work struct {
+	Status      string          `json:"status"`
+	Answer      string          `json:"answer"`
+	Calls       []scorer.Call   `json:"calls,omitempty"`
+	StateBefore json.RawMessage `json:"state_before,omitempty"`
+	StateAfter  json.RawMessage `json:"state_after,omitempty"`
+}
+
+func workOf(parts []string, e scorer.Episode) work {
+	w := work{Status: e.Status, Answer: e.Answer}
 	if slices.Contains(parts, Calls) {
-		doc.Calls = e.Calls
+		w.Calls = e.Calls
 	}
 	if slices.Contains(parts, State) {
-		doc.StateBefore, doc.StateAfter = e.StateBefore, e.StateAfter
+		w.StateBefore, w.StateAfter = e.StateBefore, e.StateAfter
 	}
+	return w
+}
+
+// write writes a prompt with a document.
+func write(systemText, rubric string, with []byte, doc any) (_, message string, err error) {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)
@@ -75,7 +88,7 @@ func Prompt(rubric string, parts []string, e scorer.Episode) (systemText, messag
 		return "", "", fmt.Errorf("write the episode for a judge: %w", err)
 	}
 	sum := sha256.Sum256([]byte(rubric + "\x00" + text.String()))
-	return system, prompt(rubric, hex.EncodeToString(sum[:8]), e.With, text.Bytes()), nil
+	return systemText, prompt(rubric, hex.EncodeToString(sum[:8]), with, text.Bytes()), nil
 }
 
 const added = "What the author of the task adds to the rubric:\n"
@@ -103,19 +116,10 @@ func again(fault string) string {
 // Parse reads a verdict from a reply, which may have white space or a code fence around it.
 // Pass and Score of the result are never nil. The error says what is wrong, for Again.
 func Parse(reply string) (scorer.Result, error) {
-	text := strings.TrimSpace(reply)
-	if rest, ok := strings.CutPrefix(text, "```"); ok {
-		rest = strings.TrimPrefix(rest, "json")
-		text, _ = strings.CutSuffix(strings.TrimSpace(rest), "```")
-	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.DisallowUnknownFields()
 	var r scorer.Result
-	switch err := dec.Decode(&r); {
+	switch err := object(reply, &r); {
 	case err != nil:
-		return scorer.Result{}, fmt.Errorf("not the JSON object: %s", clip.Bytes(err.Error(), 200))
-	case dec.More():
-		return scorer.Result{}, errors.New("something follows the JSON object")
+		return scorer.Result{}, err
 	case r.Pass == nil:
 		return scorer.Result{}, errors.New("pass is missing: true or false")
 	case r.Score == nil || !(*r.Score >= 0 && *r.Score <= 1):
@@ -123,4 +127,22 @@ func Parse(reply string) (scorer.Result, error) {
 	}
 	r.Reason = clip.Bytes(r.Reason, scorer.MaxReason)
 	return r, nil
+}
+
+// object reads a reply that is one JSON object, with white space or a code fence around it.
+func object(reply string, into any) error {
+	text := strings.TrimSpace(reply)
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		rest = strings.TrimPrefix(rest, "json")
+		text, _ = strings.CutSuffix(strings.TrimSpace(rest), "```")
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("not the JSON object: %s", clip.Bytes(err.Error(), 200))
+	}
+	if dec.More() {
+		return errors.New("something follows the JSON object")
+	}
+	return nil
 }
