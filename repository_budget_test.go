@@ -64,6 +64,7 @@ var addedPackages = []string{
 	"harness/proxy", "harness/store", "harness/store/natsstore", "harness/store/s3store", "internal/child", "internal/lazyregexp", "internal/lines", "internal/mcp", "internal/mcphost", "providers/gateway",
 	"reports/internal/dots", "reports/orchestration",
 	"reports/stat/agreement", "reports/stat/judging", "reports/judges", "cmd/internal/judges", "cmd/internal/label", "goldens/labels", "harness/labelling", "reports/labelling", "reports/scoring",
+	"harness/pairwise", "reports/preference",
 }
 
 // testPackages are imported by tests only, so their lines are tests.

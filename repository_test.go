@@ -225,6 +225,9 @@ var arrows = map[string][]string{
 	"harness/labelling": {"goldens/labels", "harness/episode", "harness/imports", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/work"},
 	"reports/labelling": {"harness/ledger", "reports/stat/agreement"},
 	"reports/scoring":   {"harness/ledger", "reports/stat"},
+	// Which of two candidates a judge prefers: it is asked like any candidate of a run.
+	"harness/pairwise":   {"agent", "agent/guard", "agent/turn", "goldens", "goldens/helper", "goldens/rubric", "goldens/scorer", "goldens/world", "harness", "harness/cassettes", "harness/internal/drive", "harness/ledger", "providers", "recorder"},
+	"reports/preference": {"goldens/rubric", "reports/stat"},
 	// Synthetic runs, linked into tests only.
 	"reports/internal/dots":       {"reports/model", "reports/stat", "reports/words"},
 	"reports/internal/evidence":   {"harness/ledger", "harness/ledger/manifest"},

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/judges"
+	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -149,8 +152,27 @@ func (p *process) annotate(r model.Report) error {
 }
 
 func newJudge(p *process) *cobra.Command {
-	return judges.Command(func(c *cobra.Command) (judges.Host, error) {
+	return judges.Command(func(c *cobra.Command) (h judges.Host, err error) {
 		cfg, err := p.load(c)
-		return judges.Host{Stdout: p.stdout, Runs: cfg.Runs}, err
+		if named := c.Flags().Lookup("suite"); named != nil && named.Changed {
+			h.Suite = cfg.Suite
+		}
+		h.Stdout, h.JSON, h.Runs = p.stdout, p.json, cfg.Runs
+		h.Run = func(ctx context.Context, suite string) (harness.Options, func(), error) {
+			cfg.Suite, cfg.Trials = suite, 1
+			o, cleanup, err := options(ctx, p, cfg, harness.Selection{})
+			return o, cleanup, errors.Join(err, cfg.CheckCaps())
+		}
+		h.Replay = func(ctx context.Context, m manifest.Manifest) (harness.Options, func(), error) {
+			return p.replayOf(ctx, cfg, m, "")
+		}
+		h.Begin = func(ctx context.Context, o *harness.Options) (context.Context, func()) {
+			prog := progress.New(p.stderr, p.now, func(s string) string { return p.secrets.Redact("output", s) }, true)
+			ctx, drain, stop := interrupts(ctx, prog)
+			o.Drain, o.Progress, o.Watch = drain, prog.Episode, prog.Watch
+			prog.SetCap(o.Caps.CostNanoUSD)
+			return ctx, func() { prog.Finish(); stop() }
+		}
+		return h, err
 	})
 }

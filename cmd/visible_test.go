@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func runnerCommand(printed string) string {
 
 // hostileServer is a model and a tool that return it.
 func hostileServer(t *testing.T) string {
+	var answers atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		said := string(body)
@@ -76,7 +78,7 @@ func hostileServer(t *testing.T) string {
 			_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": hostile, "type": hostile, "code": hostile}})
 			return
 		}
-		reason, action := "ok", map[string]any{"type": "respond", "message": "It is " + hostile}
+		reason, action := "ok", map[string]any{"type": "respond", "message": fmt.Sprint("It is ", hostile, answers.Add(1))}
 		switch {
 		case strings.Contains(said, "Ask me") && !strings.Contains(said, "said so"):
 			reason, action = "need_clarification", map[string]any{"type": "clarify", "message": "Which " + hostile}
@@ -89,6 +91,9 @@ func hostileServer(t *testing.T) string {
 			"control": map[string]any{"done": action["type"] == "respond", "reason": reason}, "next_action": action,
 			"state_update": map[string]any{"plan": hostile, "observation": hostile, "confidence": 0.5},
 		})
+		if strings.Contains(said, "You compare the work") {
+			text, _ = json.Marshal(map[string]string{"reason": hostile, "better": "first"})
+		}
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"id": hostile, "model": hostile, "choices": []any{map[string]any{"index": 0, "message": map[string]any{"role": "assistant", "content": string(text)}, "finish_reason": "stop"}},
 			"usage": map[string]int{"prompt_tokens": 1, "completion_tokens": 1},
@@ -103,6 +108,8 @@ worlds: {w: {now: 2026-05-13T12:00:00Z, zone: UTC}}
 defaults: {world: w, tools: [get_counts]}
 candidates:
   - {name: c, provider: openai-compatible, model: m, base_url: "%[1]s/v1"}
+judges:
+  - {name: j, rubric: %[2]s, provider: openai-compatible, model: m, base_url: "%[1]s/v1"}
 tools:
   - name: get_counts
     description: %[2]s
@@ -170,6 +177,8 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	run("", "run", c, "--mode=record", "--shard=2/2")
 	run("", "merge", c, "latest-any", "previous-any")
 	run("", "run", c, "--mode=record")
+	run("", "judge", "compare", c, "previous", "latest", "--mode=record")
+	quotes(run("", "judge", "compare", c, "previous", "latest", "--json"))
 	quotes(run("", "run", c, "--config="+broken))
 	quotes(run("", "run", c, "--suite="+filepath.Join(dir, "bad")))
 	run("", "run", c, "--dry-run")
@@ -243,6 +252,7 @@ func TestNoVerbGivesARunnerCommands(t *testing.T) {
 	quotes(run(string(line)+"\n", "contract", "check", "--jsonl"))
 	quotes(run("", "contract", "schema", "--tools="+suite))
 	quotes(run("", "judge", "calibrate", c, "--run="+hostile, filepath.Join(dir, hostile)))
+	quotes(run("", "judge", "compare", c, "previous:"+hostile, "latest"))
 	run("", "doctor", c)
 	quotes(run("", "doctor", "--config="+broken))
 	run("", "init", filepath.Join(dir, "new"))

@@ -41,7 +41,10 @@ func PairVersion() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PairPrompt returns the system text and the message that ask which of two episodes on the request
+// PairSystem is the system text of comparisons.
+func PairSystem() string { return pairSystem }
+
+// PairPrompt returns PairSystem and the message that ask which of two episodes on the request
 // of the first meets the rubric better. parts and With are those of Prompt.
 func PairPrompt(rubric string, parts []string, first, second scorer.Episode) (systemText, message string, err error) {
 	return write(pairSystem, rubric, first.With, struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/goldens/labels"
+	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/imports"
 	"github.com/cupel-eval/cupel/harness/labelling"
@@ -121,7 +122,7 @@ func say(w io.Writer, m manifest.Manifest, s labelling.Sample, o sampleOptions, 
 // gather collects the texts of episodes. Where they cannot be had, the ledger has the answer and the
 // names of calls, and note says why.
 func gather(ctx context.Context, h Host, dir string, m manifest.Manifest, keys []ledger.Key) (found map[string]texts, note string, err error) {
-	traces, done, err := tracer(ctx, h, dir, m)
+	traces, done, err := Tracer(ctx, h.Options, dir, m)
 	if err != nil {
 		note, traces, done = "calls have no arguments and results, because "+err.Error(), nil, func() {}
 	}
@@ -152,9 +153,9 @@ func gather(ctx context.Context, h Host, dir string, m manifest.Manifest, keys [
 	return found, note, nil
 }
 
-// tracer returns what tells what happened in an episode: the texts of an imported run, or another
-// execution from the cassettes.
-func tracer(ctx context.Context, h Host, dir string, m manifest.Manifest) (of func(ledger.EpisodeRows) ([]episode.Trace, error), done func(), err error) {
+// Tracer returns what tells what happened in an episode: the texts of an imported run, or another
+// execution from the cassettes, with the options that load returns. The caller calls done.
+func Tracer(ctx context.Context, load func(context.Context, manifest.Manifest) (harness.Options, func(), error), dir string, m manifest.Manifest) (of func(ledger.EpisodeRows) ([]episode.Trace, error), done func(), err error) {
 	if m.Imported.Format != "" {
 		t, err := imports.OpenTexts(dir, m)
 		if err != nil {
@@ -162,7 +163,7 @@ func tracer(ctx context.Context, h Host, dir string, m manifest.Manifest) (of fu
 		}
 		return t.Traces, func() { _ = t.Close() }, nil
 	}
-	o, cleanup, err := h.Options(ctx, m)
+	o, cleanup, err := load(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}

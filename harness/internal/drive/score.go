@@ -42,7 +42,7 @@ func score(ctx context.Context, e *driver) (map[string]scorer.Result, error) {
 			return nil
 		}
 		if doc == nil {
-			doc = scored(e.Task, e.rows.outcome(*e.finish, e.clock))
+			doc = Scored(e.Task, e.rows.outcome(*e.finish, e.clock))
 		}
 		result, err := find()
 		if err != nil {
@@ -122,8 +122,8 @@ func scoreBy(ctx context.Context, e *driver, spec scorer.Spec, doc scorer.Episod
 	return result, err
 }
 
-// scored is what scorers read of an episode. It has no expectation but what its check passes on.
-func scored(t goldens.Task, o goldens.Outcome) *scorer.Episode {
+// Scored is what scorers read of an episode. It has no expectation but what its check passes on.
+func Scored(t goldens.Task, o goldens.Outcome) *scorer.Episode {
 	doc := &scorer.Episode{
 		Task: t.ID, Request: t.Request, Status: o.Status, StopReason: o.StopReason, Answer: o.Answer, Steps: o.Steps, Calls: []scorer.Call{},
 		StateBefore: o.StateBefore, StateAfter: o.StateAfter,
