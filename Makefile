@@ -19,10 +19,10 @@ PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 test: ## tests: less than 3 minutes on two cores; what takes longer is a sample, see slow and long
 	$(TESTS) -vet=off -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without what make check does, and symbols, which take a third of linking
 
-# The tests, and their packages, that call testkit.Slow.
-SLOW  = $(shell git grep -l 'testkit\.Slow(t)' '*_test.go')
-NAMES = $(shell awk '/^func Test/ {name = substr($$2, 1, length($$2) - 2)} /testkit\.Slow\(t\)/ {print name}' $(SLOW) | sort -u | paste -sd '|')
-slow: ## what make test takes a sample of: pages in a browser, kills, proofs of suites, custom programs: about 1.5 minutes
+# The tests, and their packages, that call testkit.Slow or testkit.SlowN.
+SLOW  = $(shell git grep -l 'testkit\.Slow' '*_test.go')
+NAMES = $(shell awk '/^func Test/ {name = substr($$2, 1, length($$2) - 2)} /testkit\.Slow/ {print name}' $(SLOW) | sort -u | paste -sd '|')
+slow: ## what make test takes a sample of: pages in a browser, kills, proofs of suites, custom programs: about 3 minutes
 	CUPEL_SLOW=1 $(TESTS) -count=1 -ldflags='-s -w' -run '^($(NAMES))$$' $(sort $(addprefix ./,$(dir $(SLOW))))
 
 docs: ## execute every command that README.md and docs show: about 1.5 minutes
@@ -33,14 +33,16 @@ build: bin/cupel ## one static binary in bin/
 bin/cupel: FORCE
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/cupel
 
-# Packages without goroutines, and a simulation that only waits, which are not tested with the race detector.
-SINGLE := /(cupel|docs|reports/stat|reports/internal/(evidence|night))$$
+# The packages that start goroutines, serve requests or share state. The others have no race to
+# detect, nor have the others that filter-out names, which take long.
+RACES = $(filter-out ././ $(patsubst %,./%/,cmd/cupel docs reports/stat reports/internal/evidence reports/internal/night),$(sort $(addprefix ./,$(dir $(shell \
+  git grep -lE '^\s*go [a-z]|"sync|"net/http|errgroup|t\.Parallel|harness\.Run' -- '*.go' ':!examples' ':!*/testdata/*')))))
 check: ## everything CI holds: vet, formatting, linter, unreachable code, race tests, tidy
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
 	$(MAKE) lint
 	$(MAKE) deadcode
-	CGO_ENABLED=1 $(TESTS) -race -short $$($(GO) list ./... | grep -vE '$(SINGLE)') # the long tests run without it, in make test
+	CGO_ENABLED=1 $(TESTS) -race -short -vet=off $(RACES) # the long tests run without it, in make test
 	$(GO) mod tidy -diff
 	$(MAKE) cross
 	$(MAKE) build

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,10 @@ func TestRetiredPhrases(t *testing.T) {
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
+		lower := bytes.ToLower(text)
+		if !slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(lower, []byte(w)) }) {
+			continue // at a hundredth of what the expression costs
+		}
 		for i, line := range bytes.Split(text, []byte("\n")) {
 			for _, found := range retired.FindAll(line, -1) {
 				if !allowedPhrases.Match(line) {

@@ -27,7 +27,7 @@ import (
 // denial, and the same commands when run again.
 func TestRandomOrchestrations(t *testing.T) {
 	tools, statuses, most := instanceTools(t), map[Status]int{}, 0
-	for seed := range uint64(testkit.Long(1_000, 10_000)) {
+	for seed := range uint64(testkit.Long(testkit.SlowN(300, 1_000), 10_000)) {
 		first := randomRun(t, tools, seed).check()
 		statuses[first.finish.Status]++
 		most = max(most, first.most)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // replaced replaces a file by a FIFO and returns a function that restores it.
@@ -38,9 +39,7 @@ func (b *bench) requireNoWait(path string, args ...string) {
 
 // TestFIFOsAreRefused replaces each file that a command reads by a FIFO.
 func TestFIFOsAreRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t) // TestFIFOsInAnUnfinishedRunAreRefused is the sample
 	b := newBench(t)
 	in := func(parts ...string) string { return filepath.Join(append([]string{b.dir}, parts...)...) }
 	require.Zero(t, b.run(0, "init").code)

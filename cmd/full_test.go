@@ -87,6 +87,9 @@ func TestWritesThatFail(t *testing.T) {
 		{0, "write plan"}, {2, "run.json"}, {60, "journal episode"}, {80, "journal episode"},
 	} {
 		t.Run(fmt.Sprint(test.kib), func(t *testing.T) {
+			if test.kib == 2 || test.kib == 80 {
+				testkit.Slow(t)
+			}
 			t.Parallel()
 			b := newBench(t)
 			end := b.limited(test.kib, slow...)

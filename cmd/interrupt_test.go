@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // heard is an output that calls a function when it contains a text.
@@ -84,6 +85,9 @@ func TestInterruptedRunsResume(t *testing.T) {
 		"twice with some finished": {"2", syscall.SIGINT, []string{running, stopping}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "Ctrl-C" && name != "SIGTERM twice" {
+				testkit.Slow(t)
+			}
 			t.Parallel()
 			b := newBench(t)
 			end := b.interrupted([]string{"run", "--candidate", "strong", "--concurrency", "8", "--replay-speed", test.speed}, test.sig, test.words...)

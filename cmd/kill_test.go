@@ -308,10 +308,8 @@ func TestKilledReplaysEqualAnUninterruptedOne(t *testing.T) {
 // The same of orchestrators, whose episodes suspend, wait and run sub-agents: a run of suite instance
 // that is killed and resumed has the digests of an uninterrupted one.
 func TestKilledInstanceResumes(t *testing.T) {
+	testkit.Slow(t) // TestReplaysAreTheSameBytes of goldens/instance resumes a copy of a run
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("several processes; not with -short")
-	}
 	args := []string{"run", "--mode", "replay", "--suite", "instance", "--concurrency", "2", "--candidate", "orchestrator-*"}
 	args = args[:testkit.Long(len(args), len(args)-2)]
 	whole := newBench(t)

@@ -339,6 +339,9 @@ func TestWorkflowRunsCupel(t *testing.T) {
 		"rejected": {"weak", 10, "\n::error title=weak%3A contract-valid first outputs%3A fail::"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "accepted" {
+				testkit.Slow(t)
+			}
 			k := newKit(t, c.candidate)
 			a, codes := k.act("pull_request", nil)
 			require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": c.code}, codes, a.output)

@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // programs are what the test binary runs as under another name. More of them are for Unix only.
@@ -42,9 +43,22 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
+	runScripts(t, "script")
+}
+
+// TestSlowScripts runs the scripts that start the program often, or run many episodes. TestScripts
+// has a shorter one of each verb.
+func TestSlowScripts(t *testing.T) {
+	testkit.Slow(t)
+	runScripts(t, "slow")
+}
+
+// runScripts runs the scripts in a folder below testdata.
+func runScripts(t *testing.T, folder string) {
+	t.Helper()
 	tasks := len(judged(t))
 	testscript.Run(t, testscript.Params{
-		Dir:           filepath.Join("testdata", "script"),
+		Dir:           filepath.Join("testdata", folder),
 		UpdateScripts: os.Getenv("CUPEL_UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			// The number of tasks and episodes of the built-in suite.

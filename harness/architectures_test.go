@@ -110,9 +110,7 @@ func solvedBy(rows ledger.Rows, freely bool) (solved, all map[string]int) {
 // two wires. Better models solve more. For plans it ignores the limit on steps, because planning
 // takes additional turns and a plan cannot ask the user in between.
 func TestSimulatedArchitectures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("every task under nine candidates or more; not with -short")
-	}
+	testkit.Slow(t) // TestArchitecturesAreDeterministic runs the tasks, too
 	o := recordOptions(t)
 	o.Mode = recorder.Live
 	var lost atomic.Int64

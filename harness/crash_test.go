@@ -106,7 +106,7 @@ func stride() int {
 	case testing.Short():
 		return 311
 	}
-	return testkit.Long(23, 7)
+	return testkit.Long(testkit.SlowN(101, 23), 7)
 }
 
 // Wherever a crash truncates the journal, a resumed run keeps the complete records and runs the

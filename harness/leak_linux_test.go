@@ -93,10 +93,7 @@ func TestRunsLeakNothing(t *testing.T) {
 				}
 				require.NoError(t, err)
 			}
-			rounds := testkit.Long(20, 100)
-			if testing.Short() {
-				rounds = 5
-			}
+			rounds := testkit.Long(testkit.SlowN(5, 20), 100)
 			once() // what is made once stays
 			before, goroutines := openFiles(t), goleak.IgnoreCurrent()
 			for range rounds {

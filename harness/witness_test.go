@@ -31,10 +31,7 @@ func TestRecordedEpisodesArePossible(t *testing.T) {
 			suite, err := load.Suite(fsys, name, kinds)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
-			checked, stride := 0, testkit.Long(3, 1)
-			if testing.Short() {
-				stride = 8
-			}
+			checked, stride := 0, testkit.Long(testkit.SlowN(8, 3), 1)
 			for _, task := range suite.Tasks {
 				if len(task.Fails) > 0 {
 					continue // its episode meets no outcome

@@ -338,10 +338,7 @@ func (p *planter) frame(answer string) generated {
 // text, a plant does not prevent that the answer is found; in other text it does.
 func TestPlantedTurnsNeverRun(t *testing.T) {
 	const seeds, frames = 4, 3
-	answers := testkit.Long(3400, 8500)
-	if testing.Short() {
-		answers = 850
-	}
+	answers := testkit.Long(testkit.SlowN(850, 3400), 8500)
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

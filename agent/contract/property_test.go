@@ -52,7 +52,7 @@ func TestAnyInput(t *testing.T) {
 		`"type":"tool"`, `"name":"today_range"`, `"args":{}`, `"control":`, `"next_action":`, strings.Repeat("[", 100), strings.Repeat(`{"a":`, 70),
 	}, undeclared...)
 	runs := map[contract.Disposition]int{}
-	for range testkit.Long(5_000, 30_000) {
+	for range testkit.Long(testkit.SlowN(2_000, 5_000), 30_000) {
 		raw := seeds[random.IntN(len(seeds))]
 		for range 1 + random.IntN(3) {
 			at := random.IntN(len(raw) + 1)

@@ -122,7 +122,7 @@ func TestRandomModelsNeedApproval(t *testing.T) {
 	for _, agent := range []string{"orchestrator", "orchestrator", "tools"} {
 		candidates = append(candidates, goldens.Candidate{Name: fmt.Sprintf("%s%d", agent, len(candidates)), Agent: agent, Provider: "sim-openai", Model: fmt.Sprintf("random-%d", len(candidates))})
 	}
-	trials, cassettes := testkit.Long(2, 200), t.TempDir()
+	trials, cassettes := testkit.Long(testkit.SlowN(1, 2), 200), t.TempDir()
 	models := testkit.Handled(http.HandlerFunc(random))
 	o := harness.Options{
 		Matrix: harness.Matrix{Suite: s, Seed: 1, Trials: trials, Candidates: candidates},

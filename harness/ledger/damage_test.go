@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/ledger/sealed"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,7 +60,7 @@ func TestReadersRejectChangedFiles(t *testing.T) {
 			try(changed, fmt.Sprint("bit ", bit), names...)
 		}
 		tableReaders := []string{"Read", "Scan", "OpenTable"}
-		for range 40 {
+		for range testkit.SlowN(8, 40) {
 			flip(r.IntN(8*len(text)), tableReaders...)
 			n := r.IntN(len(text))
 			try([]byte(text[:n]), fmt.Sprint("cut at ", n), tableReaders...)

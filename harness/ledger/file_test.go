@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger/work"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -188,8 +189,9 @@ func TestReadRefusesTruncated(t *testing.T) {
 	path := filepath.Join(dir, "turns.parquet")
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for i := range 200 {
-		require.NoError(t, os.WriteFile(path, whole[:len(whole)*i/200], 0o644))
+	times := testkit.SlowN(50, 200)
+	for i := range times {
+		require.NoError(t, os.WriteFile(path, whole[:len(whole)*i/times], 0o644))
 		requireRefused(t, dir, "turns.parquet", i)
 	}
 	require.NoError(t, os.WriteFile(path, append(whole, 0), 0o644))
@@ -203,7 +205,7 @@ func TestReadRefusesFlippedBits(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(7, 7))
-	for i := range 500 {
+	for i := range testkit.SlowN(100, 500) {
 		bad := bytes.Clone(whole)
 		bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
 		require.NoError(t, os.WriteFile(path, bad, 0o644))
@@ -225,8 +227,8 @@ func TestDecodeSurvivesResealedDamage(t *testing.T) {
 	whole, err := encodeTable(tableTurns, rows)
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(8, 8))
-	refused := 0
-	for i := range 500 {
+	refused, times := 0, testkit.SlowN(100, 500)
+	for i := range times {
 		bad := bytes.Clone(whole)
 		bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
 		if !reseal(bad) {
@@ -240,7 +242,7 @@ func TestDecodeSurvivesResealedDamage(t *testing.T) {
 		}
 		require.Equal(t, rows, got, "flip %d", i)
 	}
-	require.Greater(t, refused, 250)
+	require.Greater(t, refused, times/2)
 }
 
 func reseal(file []byte) bool {

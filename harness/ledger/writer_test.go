@@ -235,7 +235,7 @@ func TestManyEpisodesInBoundedMemory(t *testing.T) {
 		t.Skip("writes 60 MB and more")
 	}
 	const bound = 48 << 20
-	n := testkit.Long(20_000, 100_000)
+	n := testkit.Long(testkit.SlowN(5_000, 20_000), 100_000)
 	dir, run := t.TempDir(), newEndless()
 	var totals manifest.Totals
 	wrote := peakHeap(func(look func()) {

@@ -28,10 +28,16 @@ func Evidence() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
 // sample beside it that `make test` runs: fewer parts, or a smaller test of the same behaviour.
 func Slow(t *testing.T) {
 	t.Helper()
-	for _, longer := range []string{"CUPEL_SLOW", "CUPEL_LONG", "CUPEL_EVIDENCE", "CUPEL_SCALE"} {
-		if os.Getenv(longer) != "" {
-			return
-		}
+	if SlowN(0, 1) == 0 {
+		t.Skip("takes long: run by make slow")
 	}
-	t.Skip("takes long: run by make slow")
+}
+
+// SlowN returns full where Slow goes on, and sample where it skips: the number of times that a
+// test repeats what takes long.
+func SlowN(sample, full int) int {
+	if os.Getenv("CUPEL_SLOW")+os.Getenv("CUPEL_LONG")+os.Getenv("CUPEL_EVIDENCE")+os.Getenv("CUPEL_SCALE") != "" {
+		return full
+	}
+	return sample
 }

@@ -136,7 +136,7 @@ func TestSecretsAreFoundInAnyEncoding(t *testing.T) {
 	for _, e := range encoders {
 		t.Run(e.name, func(t *testing.T) {
 			rng := rand.New(rand.NewSource(7))
-			for range testkit.Long(60, 500) {
+			for range testkit.Long(testkit.SlowN(20, 60), 500) {
 				secret := ""
 				for len(strings.Join(strings.Fields(secret), "")) < minSecret || e.spaced() && !withLetters(secret) {
 					secret = noise(rng, 40)

@@ -102,6 +102,9 @@ const tableSize = 500
 // calling a regression or leaving it open. The rows of the page are those drawn here:
 // all of them with CUPEL_EVIDENCE or -update, otherwise the first.
 func TestSimulationDecisionTable(t *testing.T) {
+	if !testkit.Update() {
+		testkit.Slow(t) // the other simulations have fewer draws
+	}
 	t.Parallel()
 	const path, begin, end = "../../docs/compare.md", "<!-- decisions: begin -->\n", "<!-- decisions: end -->\n"
 	page, err := os.ReadFile(path)

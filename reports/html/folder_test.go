@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/plot"
@@ -248,6 +249,9 @@ func TestFolderSizes(t *testing.T) {
 		index         int
 	}{{"many tasks", 2000, 1, 2 << 20}, {"some of both", 100, 20, 1 << 20}, {"one task", 1, 2000, 1 << 20}} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.trials != 20 {
+				testkit.Slow(t)
+			}
 			five := append(reporttest.DemoProfiles(), reporttest.DemoProfiles()[0])
 			five[4].Name = "north-mini-again"
 			r := build(reporttest.Demo(five, c.tasks, c.trials))

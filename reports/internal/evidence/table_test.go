@@ -90,19 +90,16 @@ func one(draw func(rng *rand.Rand) []outcome) []func(rng *rand.Rand) []outcome {
 }
 
 // draws returns how often each case is drawn: 10,000 times for evidence, and 1 in 400
-// of that otherwise.
+// of that or fewer otherwise.
 func (s *simulation) draws() int {
 	n := s.suites
 	if n == 0 {
 		n = 10_000
 	}
-	switch {
-	case testkit.Evidence():
+	if testkit.Evidence() {
 		return max(1, n / *thin)
-	case testing.Short():
-		return max(1, n/600)
 	}
-	return max(1, n/400)
+	return max(1, n/testkit.SlowN(600, 400))
 }
 
 // rate is the number of hits in n draws.
