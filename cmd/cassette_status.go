@@ -94,10 +94,8 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, rules [
 		count[s.State]++
 	}
 	if asJSON {
-		if err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list, "rules": rules}); err != nil {
-			return err
-		}
-		return statusOutcome(o, count, len(list))
+		err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list, "rules": rules})
+		return errors.Join(err, statusOutcome(o, count, len(list)))
 	}
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "state", "why"})
@@ -123,11 +121,10 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, rules [
 // cassettes are fresh.
 func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) error {
 	planned := total - count[cassettes.Orphan] - count[cassettes.Unused]
-	bad := planned - count[cassettes.Fresh]
-	if bad == 0 {
+	if count[cassettes.Fresh] == planned {
 		return nil
 	}
-	text := fmt.Sprintf("%d of %d planned cassettes are not fresh", bad, planned)
+	text := fmt.Sprintf("%d of %d planned cassettes are not fresh", planned-count[cassettes.Fresh], planned)
 	if o.Records() || strings.Contains(o.RecordFlags, " --pack ") {
 		text += "; record them with: cupel run" + o.RecordFlags + " --mode record --stale --suite " + o.Suite.Path
 		if o.Trials > 1 {
@@ -156,7 +153,7 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 			if err != nil {
 				return err
 			}
-			return pruneCassettes(p, o, from, yes)
+			return prune(p, o, from, yes)
 		},
 	}
 	suiteFlags(cmd)
@@ -166,7 +163,7 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 	return cmd
 }
 
-func pruneCassettes(p *process, o harness.Options, from string, yes bool) (err error) {
+func prune(p *process, o harness.Options, from string, yes bool) (err error) {
 	var pack *packs.Folder
 	var done func()
 	if yes && (o.CassetteDir != "" || from != "") {
@@ -182,10 +179,6 @@ func pruneCassettes(p *process, o harness.Options, from string, yes bool) (err e
 	if err != nil {
 		return err
 	}
-	return prune(p, o, list, yes, func(orphans []string) error { return packing.Prune(o, pack, done, orphans) })
-}
-
-func prune(p *process, o harness.Options, list []cassettes.Status, yes bool, remove func([]string) error) error {
 	var orphans []string
 	w := console.Table(p.stdout)
 	w.AppendHeader(table.Row{"cassette", "why"})
@@ -207,9 +200,9 @@ func prune(p *process, o harness.Options, list []cassettes.Status, yes bool, rem
 	case o.Cassettes == nil:
 		return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder", o.Suite.Path))
 	}
-	if err := remove(orphans); err != nil {
+	if err := packing.Prune(o, pack, done, orphans); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "\n%s deleted\n", console.Count(len(orphans), "orphan"))
+	_, err = fmt.Fprintf(p.stdout, "\n%s deleted\n", console.Count(len(orphans), "orphan"))
 	return err
 }
