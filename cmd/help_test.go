@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/fleet"
 )
 
 // outside returns a process for tests of the command line, and its output.
@@ -49,6 +50,20 @@ func TestHelp(t *testing.T) {
 		})
 	}
 	visit(newRoot(p))
+}
+
+// Verbs and errors of the program with a queue name that program.
+func TestHelpOfFleets(t *testing.T) {
+	for _, verb := range []string{"queue", "worker", "status", "run"} {
+		p, stdout, _ := outside(verb, "--help")
+		p.app.Fleet = struct{ fleet.Service }{}
+		require.Zero(t, execute(p))
+		require.Contains(t, stdout.String(), "Usage:\n  cupel-fleet "+verb)
+	}
+	p, _, stderr := outside("worker", "--que", "x")
+	p.app.Fleet = struct{ fleet.Service }{}
+	require.Equal(t, 2, execute(p))
+	require.Contains(t, stderr.String(), "did you mean --queue? see cupel-fleet worker --help")
 }
 
 // Usage errors are in cupel's words, with an example or a reference.

@@ -178,7 +178,7 @@ func runsFlags(cmd *cobra.Command) {
 
 func newRoot(p *process) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "cupel",
+		Use:   fleets.Program(p.app.Fleet),
 		Short: "Evaluate LLM agents on golden tasks",
 		Long: `cupel runs golden tasks with LLM agents, records every HTTP request and response to
 cassettes, writes one Parquet row per model turn, and judges the run: by default at

@@ -194,8 +194,13 @@ func (f *runFlags) run(ctx context.Context, p *process, o harness.Options) (res 
 		agents.Warn(p.stderr, o)
 		return harness.Run(ctx, o)
 	}
-	if f.human || f.withAgent || o.Fork != nil {
+	switch {
+	case f.human || f.withAgent || o.Fork != nil:
 		return res, exit.Usage(errors.New("--human, --with-agent and --fork need this machine; leave --queue out"))
+	case f.batch:
+		return res, exit.Usage(errors.New("--batch collects the requests of one process, which needs no workers; leave --queue or --batch out"))
+	case f.replaySpeed > 0:
+		return res, exit.Usage(errors.New("--replay-speed paces one process; leave --queue or --replay-speed out"))
 	}
 	finish, err := f.fleet.Join(ctx, p.fleet(), &o)
 	if err != nil {

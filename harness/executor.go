@@ -235,6 +235,23 @@ func (w *Worker) Slots(provider string) int {
 	return n
 }
 
+// Lanes are the limits in force; none in a replay.
+func (w *Worker) Lanes() (list []fleet.LaneStatus) {
+	if w.r.control == nil {
+		return nil
+	}
+	for _, p := range w.r.control.Snapshot().Providers {
+		for _, l := range p.Lanes {
+			lane := fleet.LaneStatus{Provider: p.Provider, Key: l.Lane, Limit: l.Limit, InFlight: l.InFlight, Waiting: l.Waiting, Spent: p.Spent}
+			if !l.Paused.IsZero() {
+				lane.Paused = &l.Paused
+			}
+			list = append(list, lane)
+		}
+	}
+	return list
+}
+
 // Run executes a unit. It fails with fleet.ErrCancelled if ctx or drain ends first, and if the worker
 // lacks an episode or has another cassette of it.
 func (w *Worker) Run(ctx context.Context, u fleet.Unit, log fleet.Log, drain <-chan struct{}) (res fleet.UnitResult, err error) {

@@ -334,6 +334,29 @@ func (c *Collector) State() (list []Waits) {
 	return list
 }
 
+// Sums are sums over what waits.
+type Sums struct {
+	// Submitted are the requests in Batches batches, the first of which was submitted at Since.
+	// Collected are those that are in none yet.
+	Submitted, Batches, Collected int
+	Since                         time.Time
+}
+
+// Sum adds up what State returned.
+func Sum(list []Waits) (s Sums) {
+	for _, w := range list {
+		if w.Batch == "" {
+			s.Collected += w.Requests
+			continue
+		}
+		s.Submitted, s.Batches = s.Submitted+w.Requests, s.Batches+1
+		if s.Since.IsZero() || w.Since.Before(s.Since) {
+			s.Since = w.Since
+		}
+	}
+	return s
+}
+
 // keyOf is the key of a batch: the same for the same number in a run.
 func keyOf(run string, number int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", run, number))

@@ -129,6 +129,8 @@ type Status struct {
 	Spent   admission.Spend `json:"spent"`
 	Granted admission.Spend `json:"granted"`
 	Caps    admission.Caps  `json:"caps"`
+	// Limits are those of providers, of each key for all workers together, as the run states them.
+	Limits map[string]admission.Limits `json:"limits,omitempty"`
 	// Run is the run in progress; nil if there is none.
 	Run *RunStatus `json:"run"`
 	// Coordinated is set if the coordinator of Run is alive.
@@ -177,4 +179,22 @@ type WorkerStatus struct {
 	Reason   string `json:"reason,omitempty"`
 	InFlight int    `json:"in_flight"`
 	Done     int    `json:"done"`
+	// Lanes are the limits in force for it; none in a replay.
+	Lanes []LaneStatus `json:"lanes,omitempty"`
+}
+
+// LaneStatus is what a worker may send to a provider with one key.
+type LaneStatus struct {
+	Provider string `json:"provider"`
+	// Key numbers the provider's keys in the worker, from 1.
+	Key int `json:"key"`
+	// Limit is how many requests may be in flight now: the provider's answers lower and raise it.
+	Limit    int `json:"limit"`
+	InFlight int `json:"in_flight"`
+	Waiting  int `json:"waiting"`
+	// Paused is until when the provider asked for no requests, by the worker's clock; nil if it did
+	// not.
+	Paused *time.Time `json:"paused,omitempty"`
+	// Spent is what the worker has spent at the provider, with all keys.
+	Spent admission.Spend `json:"spent"`
 }

@@ -66,6 +66,8 @@ var ErrCancelled = errors.New("the unit was not executed to its end")
 type Worker interface {
 	// Slots is the number of units of a provider that it should execute at a time.
 	Slots(provider string) int
+	// Lanes are the limits in force; none in a replay.
+	Lanes() []LaneStatus
 	// Run executes a unit, from where its log ends. It fails with ErrCancelled if ctx or drain
 	// ends first. Any other error means that the worker cannot execute the run.
 	Run(ctx context.Context, u Unit, log Log, drain <-chan struct{}) (UnitResult, error)

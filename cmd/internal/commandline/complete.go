@@ -129,7 +129,7 @@ func describeCompletion(c *cobra.Command) {
 		"powershell": "  cupel completion powershell | Out-String | Invoke-Expression",
 	} {
 		if sub, _, err := c.Find([]string{name}); err == nil {
-			sub.Short, sub.Long, sub.Example = "Print the completion script of "+name, "", example
+			sub.Short, sub.Long, sub.Example = "Print the completion script of "+name, "", strings.ReplaceAll(example, "cupel", c.Root().Name())
 		}
 	}
 }

@@ -31,6 +31,14 @@ type Host struct {
 	Options func(ctx context.Context, c *cobra.Command, suite string, m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 }
 
+// Program is the name of the program with a service, or without one.
+func Program(service fleet.Service) string {
+	if service == nil {
+		return "cupel"
+	}
+	return "cupel-fleet"
+}
+
 // Commands are the verbs; none without a service.
 func Commands(service fleet.Service, h func() Host) []*cobra.Command {
 	if service == nil {

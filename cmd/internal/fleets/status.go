@@ -1,13 +1,18 @@
 package fleets
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/console"
+	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/fleet"
 )
 
@@ -69,8 +74,72 @@ func show(h Host, s fleet.Status) error {
 		w.AppendRow(table.Row{console.Line(o.Name), o.State, o.InFlight, o.Done, console.OneLine(o.Reason, 200)})
 	}
 	w.Render()
+	showLimits(h, s)
 	return nil
 }
+
+// showLimits prints the limits in force of every provider and key, for all workers together.
+func showLimits(h Host, s fleet.Status) {
+	type lane struct {
+		provider string
+		key      int
+	}
+	sums, spent := map[lane]*fleet.LaneStatus{}, map[string]admission.Spend{}
+	workers := map[lane]int{}
+	for _, o := range s.Workers {
+		counted := map[string]bool{}
+		for _, l := range o.Lanes {
+			at := lane{l.Provider, l.Key}
+			if sums[at] == nil {
+				sums[at] = &fleet.LaneStatus{}
+			}
+			sum := sums[at]
+			sum.Limit, sum.InFlight, sum.Waiting = sum.Limit+l.Limit, sum.InFlight+l.InFlight, sum.Waiting+l.Waiting
+			if l.Paused != nil && (sum.Paused == nil || l.Paused.After(*sum.Paused)) {
+				sum.Paused = l.Paused
+			}
+			workers[at]++
+			if !counted[l.Provider] {
+				counted[l.Provider] = true
+				spent[l.Provider] = spent[l.Provider].Plus(l.Spent)
+			}
+		}
+	}
+	if len(sums) == 0 {
+		return
+	}
+	w := console.Table(h.Stdout)
+	w.AppendHeader(table.Row{"provider", "key", "workers", "in parallel", "in flight", "waiting", "requests/min", "tokens/min", "paused until", "spent", "cap"})
+	for _, at := range slices.SortedFunc(maps.Keys(sums), func(a, b lane) int {
+		return cmp.Or(strings.Compare(a.provider, b.provider), cmp.Compare(a.key, b.key))
+	}) {
+		sum, limits := sums[at], s.Limits[at.provider]
+		paused := ""
+		if sum.Paused != nil {
+			paused = sum.Paused.UTC().Format("15:04:05Z")
+		}
+		w.AppendRow(table.Row{console.Line(at.provider), at.key, workers[at], sum.Limit, sum.InFlight, sum.Waiting,
+			unlimited(limits.RequestsPerMinute), unlimited(limits.TokensPerMinute), paused, dollars(spent[at.provider].CostNanoUSD), dollarCap(limits.CostNanoUSD)})
+	}
+	_, _ = fmt.Fprintln(h.Stdout)
+	w.Render()
+}
+
+func unlimited(n int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return console.Decimal(n)
+}
+
+func dollarCap(nano int64) string {
+	if nano == 0 {
+		return "–"
+	}
+	return dollars(nano)
+}
+
+func dollars(nano int64) string { return "$" + console.USD(nano) }
 
 func showRun(h Host, s fleet.Status) {
 	r := s.Run
@@ -78,12 +147,16 @@ func showRun(h Host, s fleet.Status) {
 	if !s.Coordinated {
 		_, _ = fmt.Fprintf(h.Stdout, "coordinator  none: continue with cupel-fleet run --queue URL --resume %s\n", console.Line(r.RunID))
 	} else {
-		cost := console.USD(r.CostNanoUSD)
+		cost := dollars(r.CostNanoUSD)
 		if r.CostUnknown {
 			cost += " and an unknown part"
 		}
 		_, _ = fmt.Fprintf(h.Stdout, "coordinator  %s\nepisodes     %d of %d done, %d solved, %d without a result\ncost         %s, %d tokens, %d requests, %d retries\n",
 			console.Line(r.Coordinator), r.Done, r.Total, r.Solved, r.Excluded, cost, r.Tokens, r.Requests, r.Retries)
+		if r.Mode != "replay" {
+			_, _ = fmt.Fprintf(h.Stdout, "spent        %s of %s, %s granted to workers; %s of %s requests, %s of %s tokens\n", dollars(s.Spent.CostNanoUSD), dollarCap(s.Caps.CostNanoUSD),
+				dollars(s.Granted.CostNanoUSD), console.Decimal(s.Spent.Requests), unlimited(s.Caps.Requests), console.Decimal(s.Spent.Tokens), unlimited(s.Caps.Tokens))
+		}
 		if r.Redelivered > 0 {
 			_, _ = fmt.Fprintf(h.Stdout, "taken over   %d units of lost workers, with %d exchanges that were not asked again\n", r.Redelivered, r.Resumed)
 		}

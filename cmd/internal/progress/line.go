@@ -8,6 +8,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/harness/batching"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -122,28 +123,14 @@ func (v view) flight() string {
 
 // batches is what waits for batches, "" if nothing does.
 func (v view) batches() string {
-	collected, submitted, batches := 0, 0, 0
-	var since time.Time
-	for _, w := range v.Batches {
-		if w.Batch == "" {
-			collected += w.Requests
-			continue
-		}
-		submitted, batches = submitted+w.Requests, batches+1
-		if since.IsZero() || w.Since.Before(since) {
-			since = w.Since
-		}
-	}
+	sum := batching.Sum(v.Batches)
 	var text []string
-	if batches > 0 {
-		noun := "batches"
-		if batches == 1 {
-			noun = "batch"
-		}
-		text = append(text, fmt.Sprintf("%s in %d %s for %s", words.Plural(submitted, "request"), batches, noun, brief(max(0, v.now.Sub(since)))))
+	if sum.Batches > 0 {
+		noun := map[bool]string{true: "batch", false: "batches"}[sum.Batches == 1]
+		text = append(text, fmt.Sprintf("%s in %d %s for %s", words.Plural(sum.Submitted, "request"), sum.Batches, noun, brief(max(0, v.now.Sub(sum.Since)))))
 	}
-	if collected > 0 {
-		text = append(text, words.Thousands(int64(collected))+" collected")
+	if sum.Collected > 0 {
+		text = append(text, words.Thousands(int64(sum.Collected))+" collected")
 	}
 	return strings.Join(text, ", ")
 }

@@ -34,8 +34,8 @@ type coordinator struct {
 }
 
 type outstanding struct {
-	subject string
-	data    []byte
+	name, subject string
+	data          []byte
 }
 
 // Coordinate implements fleet.Queue.
@@ -167,7 +167,7 @@ func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
 			return err
 		}
 		name := token(u.Episodes)
-		out := outstanding{c.workSubject(c.run, strconv.Itoa(u.Lane), name), data}
+		out := outstanding{name, c.workSubject(c.run, strconv.Itoa(u.Lane), name), data}
 		c.mu.Lock()
 		c.outstanding[name] = out
 		c.mu.Unlock()
@@ -180,8 +180,12 @@ func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
 
 // publish publishes a unit unless the queue has it. It repeats what fails until ctx ends.
 func (c *coordinator) publish(ctx context.Context, out outstanding) error {
+	data, err := fitted(ctx, c.queue, c.run, out.name, out.data)
+	if err != nil {
+		return err
+	}
 	return c.repeat(ctx, "publish a unit", func() error {
-		_, err := c.js.Publish(ctx, out.subject, out.data)
+		_, err := c.js.Publish(ctx, out.subject, data)
 		if isThere(err) {
 			return nil
 		}

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -60,6 +62,37 @@ func readData(ctx context.Context, q *queue, subject string) (data []byte, messa
 		}
 		data, next = append(data, msg.Data...), msg.Sequence+1
 	}
+}
+
+// fitted returns a message about a unit, or one that says where it is stored if the queue does not
+// take messages of its size. It repeats what fails until ctx ends.
+func fitted(ctx context.Context, q *queue, run, unit string, message []byte) ([]byte, error) {
+	if len(message) <= int(q.nc.MaxPayload())-messageHead {
+		return message, nil
+	}
+	b := blob{Subject: q.dataSubject(run, unit, "c."+rand.Text()), Digest: digestOf(message)}
+	if err := appendData(ctx, q, b.Subject, message); err != nil {
+		return nil, err
+	}
+	return json.Marshal(storedMessage{&b})
+}
+
+// unfitted returns the message that fitted made another one of.
+func unfitted(ctx context.Context, q *queue, message []byte) ([]byte, error) {
+	var m storedMessage
+	if err := json.Unmarshal(message, &m); err != nil || m.Stored == nil {
+		return message, nil // which is read as what it should be
+	}
+	return readBlob(ctx, q, *m.Stored)
+}
+
+// readBlob reads a file. It fails with errDamaged if it is not the one that was stored.
+func readBlob(ctx context.Context, q *queue, b blob) ([]byte, error) {
+	data, _, err := readData(ctx, q, b.Subject)
+	if err == nil && digestOf(data) != b.Digest {
+		err = fmt.Errorf("%w: what is stored as %s has another digest", errDamaged, b.Subject)
+	}
+	return data, err
 }
 
 // appendJournals stores what an earlier process recorded of a unit, unless the queue has a journal.

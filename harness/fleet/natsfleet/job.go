@@ -135,7 +135,16 @@ func (j *job) next(ctx, take context.Context, lane int, cons *jetstream.Consumer
 
 // unit executes a unit and publishes its result.
 func (j *job) unit(ctx context.Context, msg jetstream.Msg, drain <-chan struct{}) error {
-	u, err := decodeUnit(msg.Data())
+	data, err := unfitted(ctx, j.queue, msg.Data())
+	if err != nil && !errors.Is(err, errDamaged) {
+		j.handBack(msg)
+		pause(ctx, time.Second) // the queue is restarting
+		return nil
+	}
+	var u fleet.Unit
+	if err == nil {
+		u, err = decodeUnit(data)
+	}
 	if err != nil {
 		j.handBack(msg)
 		return fmt.Errorf("read a unit: %w", err)
@@ -228,6 +237,9 @@ func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fle
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
+	}
+	if data, err = fitted(ctx, j.queue, j.a.Manifest.RunID, name, data); err != nil {
+		return nil // as above
 	}
 	err = j.repeat(ctx, "publish the result of "+u.Episodes[0], func() error {
 		_, err := j.js.Publish(ctx, j.doneSubject(j.a.Manifest.RunID, name), data)

@@ -46,7 +46,7 @@ func addSpent(ctx context.Context, q *queue, run string, s *fleet.Status) error 
 		return err
 	}
 	state, err := pool.State(ctx)
-	s.Spent, s.Granted, s.Caps = state.Spent, state.Granted, state.Caps
+	s.Spent, s.Granted, s.Caps, s.Limits = state.Spent, state.Granted, state.Caps, state.Limits
 	return err
 }
 

@@ -33,6 +33,12 @@ type workMessage struct {
 	Done [][]byte `json:"done,omitempty"`
 }
 
+// storedMessage takes the place of a message that is too large for the queue: the data of the unit
+// has it.
+type storedMessage struct {
+	Stored *blob `json:"stored,omitempty"`
+}
+
 // doneMessage is the result of a unit.
 type doneMessage struct {
 	Worker string        `json:"worker"`

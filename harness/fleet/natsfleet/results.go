@@ -116,6 +116,9 @@ var errDamaged = errors.New("the result of a unit is damaged")
 
 // read reads a result and its cassettes.
 func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res fleet.UnitResult, err error) {
+	if data, err = unfitted(ctx, c.queue, data); err != nil {
+		return m, res, err
+	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, res, fmt.Errorf("%w: %w", errDamaged, err)
 	}
@@ -124,11 +127,8 @@ func (c *coordinator) read(ctx context.Context, data []byte) (m doneMessage, res
 		return m, res, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	for path, b := range m.Cassettes {
-		if res.Cassettes[path], _, err = readData(ctx, c.queue, b.Subject); err != nil {
-			return m, res, err
-		}
-		if digestOf(res.Cassettes[path]) != b.Digest {
-			return m, res, fmt.Errorf("%w: cassette %s has another digest", errDamaged, path)
+		if res.Cassettes[path], err = readBlob(ctx, c.queue, b); err != nil {
+			return m, res, fmt.Errorf("cassette %s: %w", path, err)
 		}
 	}
 	return m, res, nil

@@ -21,6 +21,7 @@ type worker struct {
 
 	mu    sync.Mutex
 	state fleet.WorkerStatus
+	lanes func() []fleet.LaneStatus // nil between runs
 }
 
 // Work implements fleet.Queue.
@@ -52,14 +53,25 @@ func (w *worker) set(change func(*fleet.WorkerStatus)) {
 	}
 }
 
+// lend sets what tells the limits in force.
+func (w *worker) lend(lanes func() []fleet.LaneStatus) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lanes = lanes
+}
+
 // tell states the worker's state on changes and from time to time.
 func (w *worker) tell(ctx context.Context) {
 	ticker := time.NewTicker(stateEvery)
 	defer ticker.Stop()
 	for {
 		w.mu.Lock()
-		text, err := json.Marshal(w.state)
+		state, lanes := w.state, w.lanes
 		w.mu.Unlock()
+		if lanes != nil {
+			state.Lanes = lanes()
+		}
+		text, err := json.Marshal(state)
 		if err == nil {
 			_, _ = w.live.Put(ctx, workerKey+w.state.Name, text) // it is repeated soon
 		}
@@ -144,8 +156,11 @@ func (w *worker) begin(ctx context.Context, a announcement) (end func()) {
 		}
 		w.access.Say(fmt.Sprintf("working on run %s", run))
 		w.set(func(s *fleet.WorkerStatus) { s.State, s.RunID, s.Reason, s.Done = stateWorking, run, "", 0 })
+		w.lend(h.Lanes)
 		j := &job{worker: w, a: a, h: h, held: map[string]*held{}, stop: stop}
-		err = errors.Join(j.work(ctx), h.Close())
+		err = j.work(ctx)
+		w.lend(nil)
+		err = errors.Join(err, h.Close())
 		if err != nil {
 			w.refuse(run, err)
 			return
