@@ -187,7 +187,7 @@ var arrows = map[string][]string{
 	"providers/internal/wire": {"agent/invisible", "internal/clip", "providers", "providers/fault"},
 	// Batch APIs, and what collects the requests of a run for them.
 	"providers/batch":    {},
-	"harness/batching":   {"internal/regular", "providers/batch"},
+	"harness/batching":   {"internal/regular", "providers/batch", "providers/price"},
 	"providers/batchsim": {"internal/loopback", "providers/sim"},
 	// What goes with asking: each may be used without the others.
 	"providers/price":  {"providers", "providers/internal/document"},

@@ -53,21 +53,6 @@ func checkBatched(o Options, c goldens.Candidate) error {
 	return nil
 }
 
-// checkBatchPrices rejects a model that has a price, but none in batches: what the run costs would
-// be unknown, only because of Batch. who names the candidate or the helper.
-func checkBatchPrices(o Options, who, provider string, models ...string) error {
-	if o.Batch == nil || !batch.Has(provider) {
-		return nil
-	}
-	for _, model := range models {
-		_, priced := o.Prices.Lookup(provider, model, planDay(o))
-		if _, batched := o.Prices.WorstOf(batch.Tier, provider, model, 0, 0, planDay(o)); priced && !batched {
-			return fmt.Errorf("%s: the price table has no batch price of model %s of provider %s, so the cost of the run would be unknown; add services: {batch: \"0.5\"} to its prices, with the factor that the provider states, or leave batch out", who, model, provider)
-		}
-	}
-	return nil
-}
-
 // newBatches returns what collects the requests of a run with Batch; nil without.
 func newBatches(r *runner, s *store) (*batching.Collector, error) {
 	if r.Batch == nil {

@@ -79,7 +79,7 @@ func checkEpisode(o Options, p drive.Planned) error {
 	if p.Candidate.Agent == strategy.External {
 		return checkForeign(o, p)
 	}
-	if err := checkBatchPrices(o, "candidate "+p.Candidate.Name, p.Candidate.Provider, drive.ModelsOf(p.Candidate)...); err != nil {
+	if err := o.Batch.CheckPrices(o.Prices, planDay(o), "candidate "+p.Candidate.Name, p.Candidate.Provider, drive.ModelsOf(p.Candidate)...); err != nil {
 		return err
 	}
 	cap, tokens := capsOn(o, p.Candidate.Provider)
@@ -117,7 +117,7 @@ func checkHelpers(o Options, t goldens.Task) error {
 		if err := (resolvedCandidate{Candidate: m, factory: factory}).checkMode(); err != nil {
 			return fmt.Errorf("%s: %w", who, err)
 		}
-		if err := checkBatchPrices(o, who, m.Provider, m.Model); err != nil {
+		if err := o.Batch.CheckPrices(o.Prices, planDay(o), who, m.Provider, m.Model); err != nil {
 			return err
 		}
 		money, tokens := capsOn(o, m.Provider)

@@ -10,7 +10,24 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/providers/batch"
+	"github.com/cupel-eval/cupel/providers/price"
 )
+
+// CheckPrices rejects models of a provider that have a price, but none in batches: what the run
+// costs would be unknown, only because of s. who names the candidate or the helper. A nil s rejects
+// nothing.
+func (s *Settings) CheckPrices(prices price.Table, day time.Time, who, provider string, models ...string) error {
+	if s == nil || !batch.Has(provider) {
+		return nil
+	}
+	for _, model := range models {
+		_, priced := prices.Lookup(provider, model, day)
+		if _, batched := prices.WorstOf(batch.Tier, provider, model, 0, 0, day); priced && !batched {
+			return fmt.Errorf("%s: the price table has no batch price of model %s of provider %s, so the cost of the run would be unknown; add services: {batch: \"0.5\"} to its prices, with the factor that the provider states, or leave batch out", who, model, provider)
+		}
+	}
+	return nil
+}
 
 // pauses are the waits between attempts.
 type pauses struct{ next, most time.Duration }
