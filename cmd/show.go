@@ -92,6 +92,9 @@ func showEpisode(c *cobra.Command, p *process, cfg config.Config, dir string, m 
 	}
 	rows, traces, err := harness.Replay(c.Context(), o, int(e.Trial))
 	if err != nil {
+		if e.Excluded() != "" { // nothing else says why
+			_, _ = fmt.Fprintf(p.stdout, "ended as %s, without a result: %s\n", e.Status, e.ErrorText)
+		}
 		return err
 	}
 	if state {

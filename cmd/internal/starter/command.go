@@ -16,6 +16,7 @@ const configuration = "cupel.yaml"
 const (
 	nextAfterInit = `  cupel run --mode record      # record the tasks with simulated models: no key, no cost
   cupel show latest --failed   # the episodes that are not solved
+  cupel suite prove            # do the tasks accept right solutions, and refuse mistakes?
   cupel gate latest            # exit 11: three tasks are too few for a verdict
 `
 	nextExternal = `  cupel doctor                 # what the agent runs on, and what is missing

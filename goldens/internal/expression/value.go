@@ -120,17 +120,26 @@ func whole(f float64) any {
 // 2^53 is an int. The error says what JSON does not have, or that v has more than about
 // limit bytes as JSON or is nested deeper than 200 levels.
 func Plain(v any, limit int) (any, error) {
-	p := plainer{left: limit}
+	p := plainer{limit, limit}
 	return p.value(v, 0)
 }
 
 var errNotFinite = errors.New("the number is not finite, as after a division by zero")
 
-type plainer struct{ left int }
+// tooLarge says of a value that it has more than limit bytes as JSON.
+func tooLarge(limit int) error {
+	unit, name := 1, "bytes"
+	if limit >= 1<<20 {
+		unit, name = 1<<20, "MiB"
+	}
+	return fmt.Errorf("the value is too large: as JSON, it may have %d %s, and %d levels", limit/unit, name, maxNested)
+}
+
+type plainer struct{ limit, left int }
 
 func (p *plainer) value(of any, level int) (any, error) {
 	if p.left -= 2; p.left < 0 || level > maxNested {
-		return nil, fmt.Errorf("the value is too large or nested deeper than %d levels", maxNested)
+		return nil, tooLarge(p.limit)
 	}
 	if list, ok := asList(of); ok {
 		out := make([]any, len(list))
@@ -156,7 +165,7 @@ func (p *plainer) value(of any, level int) (any, error) {
 		return whole(v), nil
 	case string:
 		if p.left -= len(v); p.left < 0 {
-			return nil, fmt.Errorf("the value is too large")
+			return nil, tooLarge(p.limit)
 		}
 		if !utf8.ValidString(v) {
 			return strings.ToValidUTF8(v, "\uFFFD"), nil
@@ -193,7 +202,7 @@ func JSON(v any, limit int) (json.RawMessage, error) {
 // check reports whether what was written is too large.
 func (w *writer) check() error {
 	if len(w.out) > w.limit {
-		return fmt.Errorf("the value is too large: %d bytes as JSON", len(w.out))
+		return tooLarge(w.limit)
 	}
 	return nil
 }
@@ -212,7 +221,7 @@ type writer struct {
 
 func (w *writer) value(v any, level int) error {
 	if len(w.out) > w.limit || level > maxNested {
-		return fmt.Errorf("the value is too large or nested deeper than %d levels", maxNested)
+		return tooLarge(w.limit)
 	}
 	switch v := v.(type) {
 	case nil:
