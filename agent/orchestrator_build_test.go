@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,4 +70,38 @@ func TestUnknownVerdict(t *testing.T) {
 			strings.TrimSpace(r.result("report-verification-verdict", 0)))
 		require.Contains(t, r.judged[1].Violations, "orch.verdict")
 	}
+}
+
+// TestDelegationWithinDelegation: a sub-agent hands nothing over; the call is refused, and no other
+// sub-agent begins.
+func TestDelegationWithinDelegation(t *testing.T) {
+	r := (&instanceRun{t: t, results: saves, replies: map[string][]any{
+		"":     {delegating("list-workflows"), building("Build."), saying("Done.")},
+		"dg_1": {delegating("list-workflows"), saying("I did it myself.")},
+		"bg_1": {building("Build it for me."), calling("build-workflow", `{"code":"{}"}`), saying("Built.")},
+	}}).run()
+	require.Equal(t, Answered, r.finish.Status)
+	for _, agent := range []string{"dg_2", "bg_2"} {
+		require.Empty(t, r.of(agent))
+	}
+	for _, name := range []string{"delegate", "build-workflow-with-agent"} {
+		for _, c := range r.calls(name) {
+			require.Equal(t, c.Agent != "", c.Given.Code == "E_NOT_FOR_ROLE", "%s of %q", name, c.Agent)
+		}
+	}
+}
+
+// TestCancelledRun: the end of a run ends what is in the background without a word, like the tool
+// and a new plan do.
+func TestCancelledRun(t *testing.T) {
+	r := &instanceRun{
+		t: t, replies: map[string][]any{"": {building("Build."), saying("Begun.")}},
+		takes: func(c CallModel) time.Duration { return time.Second + time.Duration(len(c.Agent))*time.Minute },
+	}
+	r.queue = []queued{{testStart.Add(10 * time.Second), 0, func(at time.Time) Event { return Cancelled{At: at} }}}
+	r.run()
+	require.Equal(t, Finish{Status: Interrupted}, r.finish)
+	require.Len(t, r.of("bg_1"), 1)
+	require.Empty(t, r.calls("build-workflow"))
+	require.Len(t, r.of(""), 2, "nothing is reported")
 }

@@ -137,6 +137,10 @@ faults:
 	require.Contains(t, s.ok("test-credential", "credentialId: cr_1"), `"success":false`)
 	require.Contains(t, s.ok("run-workflow", "workflowId: wf_1"), `"error":{"class":"credential"`)
 	require.Contains(t, s.ok("debug-execution", "executionId: ex_2"), `"failedNode":{"error":"credential: 401`)
+
+	s = open(t, shop+"\nfaults: [{kind: quota, credential: cr_1}]\n")
+	require.Contains(t, s.ok("test-credential", "credentialId: cr_1"), `"message":"the quota`)
+	require.Contains(t, s.ok("run-workflow", "workflowId: wf_1"), `"error":{"class":"quota"`)
 }
 
 func TestBuild(t *testing.T) {
