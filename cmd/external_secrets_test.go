@@ -109,7 +109,67 @@ func TestServicesLeaveNoSecret(t *testing.T) {
 	}
 	require.Contains(t, out.String(), "404 Not Found", "the refused requests are in the answer")
 	require.NotContains(t, out.String(), "[secret]", "the agent got no credential that had to be replaced in its answer")
+	pages, err := filepath.Glob(filepath.Join(runs, "*", "report", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
 	require.NoError(t, os.Remove(file))
 	require.Empty(t, secretIn(t, dir))
 	require.Empty(t, holds(out.String()), out.String())
+}
+
+// TestServicesThatAnswerWithAKey: what a service answers, or says of an error, has its own key. The
+// reports of the run, its ledger and recording, and the output have it nowhere.
+func TestServicesThatAnswerWithAKey(t *testing.T) {
+	for _, test := range []struct {
+		name, mode string
+		status     int
+		want       string
+	}{
+		{"an answer", "record", http.StatusOK, "not written: interaction 1 holds a configured secret in request.body"},
+		{"an answer that is not recorded", "live", http.StatusOK, "1 of 1 episode solved"},
+		{"an error", "record", http.StatusInternalServerError, "the service answered 500"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"42"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`)
+			}))
+			defer provider.Close()
+			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var start struct {
+					Base string `json:"base_url"`
+				}
+				_ = json.NewDecoder(r.Body).Decode(&start)
+				if resp, err := http.Post(start.Base+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[]}`)); err == nil {
+					_ = resp.Body.Close()
+				}
+				w.Header().Set("X-Key", canaryTool)
+				w.WriteHeader(test.status)
+				_ = json.NewEncoder(w).Encode(map[string]any{"answer": "My key is " + r.Header.Get("X-Service-Key") + ".", "error": canaryTool})
+			}))
+			defer service.Close()
+			dir := t.TempDir()
+			suite, runs := filepath.Join(dir, "s"), filepath.Join(dir, "runs")
+			require.NoError(t, os.MkdirAll(suite, 0o755))
+			file := filepath.Join(suite, "suite.yaml")
+			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, serviceSuite, provider.URL, service.URL), 0o600))
+			env := map[string]string{"LLM_API_KEY": canaryKey, "TOOL_KEY": canaryTool, "HOME": dir}
+			var out bytes.Buffer
+			run := func(args ...string) int {
+				return execute(&process{
+					args: append(args, "--runs", runs, "--config", writeEmpty(t, dir)), stdout: &out, stderr: &out, now: time.Now,
+					env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+				})
+			}
+			run("run", "--suite", suite, "--mode", test.mode)
+			run("show", "latest", "E01")
+			run("report", "latest", "-o", filepath.Join(dir, "again.md"), "-o", filepath.Join(dir, "again.json"), "-o", filepath.Join(dir, "again.html"))
+			require.Contains(t, out.String(), test.want)
+			pages, err := filepath.Glob(filepath.Join(runs, "*", "report", "*"))
+			require.NoError(t, err)
+			require.NotEmpty(t, pages, out.String())
+			require.NoError(t, os.Remove(file))
+			require.Empty(t, secretIn(t, dir))
+			require.Empty(t, holds(out.String()), out.String())
+		})
+	}
 }
