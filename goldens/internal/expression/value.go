@@ -128,11 +128,7 @@ var errNotFinite = errors.New("the number is not finite, as after a division by 
 
 // tooLarge says of a value that it has more than limit bytes as JSON.
 func tooLarge(limit int) error {
-	unit, name := 1, "bytes"
-	if limit >= 1<<20 {
-		unit, name = 1<<20, "MiB"
-	}
-	return fmt.Errorf("the value is too large: as JSON, it may have %d %s, and %d levels", limit/unit, name, maxNested)
+	return fmt.Errorf("the value is too large: as JSON, it may have %d KiB, and %d levels", limit>>10, maxNested)
 }
 
 type plainer struct{ limit, left int }
