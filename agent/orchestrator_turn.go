@@ -179,15 +179,12 @@ func (l *loop) forget() {
 func (m *orchestratorMachine) askMemory(who, system, text string) {
 	l := m.main
 	l.condensing, m.reflecting = true, who == agentReflector
-	temperature, most := m.Temperature, memoryTokens
-	if m.reflecting {
-		most = max(most, m.thread.Memory.Observations/2)
-	}
+	temperature := m.Temperature
 	c := m.Model(CallModel{
 		Parent: l.parent, Role: turn.RoleCompress, Kind: turn.KindCompress, Agent: who,
 		Call: providers.Call{
 			System: system, Messages: []providers.Message{{Role: providers.RoleUser, Text: "TIME: " + m.Now().Format("15:04") + "\n" + text}},
-			MaxTokens: most, Temperature: &temperature, Seed: m.Seed,
+			MaxTokens: max(memoryTokens, m.thread.Memory.Observations/2), Temperature: &temperature, Seed: m.Seed,
 		},
 	})
 	m.issue(c, c.ID, l)
