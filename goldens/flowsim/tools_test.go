@@ -1,7 +1,9 @@
 package flowsim
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,6 +213,64 @@ func TestSpecs(t *testing.T) {
 	for name := range needs {
 		require.Contains(t, handlers, name)
 	}
+}
+
+// TestArguments: bounds and defaults of arguments, and who is asked, are those of the system that
+// the instance simulates. "list 1–5" is a list of so many entries, "text 1–128" a text of so many
+// characters.
+func TestArguments(t *testing.T) {
+	type schema struct {
+		Type       string
+		Properties map[string]struct {
+			Type                                                                any
+			Minimum, Maximum, Default, MinItems, MaxItems, MinLength, MaxLength *int
+			Enum                                                                []string
+		}
+	}
+	got := map[string]string{}
+	approvals := map[string][]string{}
+	for _, spec := range specs {
+		var s schema
+		require.NoError(t, json.Unmarshal(spec.Schema, &s))
+		for name, p := range s.Properties {
+			text := ""
+			switch {
+			case p.Enum != nil:
+				text = strings.Join(p.Enum, " ")
+			case p.Maximum != nil:
+				text = fmt.Sprintf("%d–%d", *p.Minimum, *p.Maximum)
+			case p.MaxItems != nil:
+				text = fmt.Sprintf("list %d–%d", *p.MinItems, *p.MaxItems)
+			case p.MaxLength != nil && p.MinLength != nil:
+				text = fmt.Sprintf("text %d–%d", *p.MinLength, *p.MaxLength)
+			}
+			if p.Default != nil {
+				text += fmt.Sprintf(", %d", *p.Default)
+			}
+			got[spec.Name+"."+name] = text
+		}
+		if spec.Approval == "ask" {
+			approvals[spec.Severity] = append(approvals[spec.Severity], spec.Name)
+		}
+	}
+	for argument, want := range map[string]string{
+		"list-workflows.limit": "1–100, 50", "list-workflows.status": "active archived all", "list-workflow-versions.limit": "1–100, 20", "list-workflow-versions.skip": "0–10000, 0",
+		"list-executions.limit": "1–100, 20", "list-executions.status": "success error running waiting", "run-workflow.timeout": "1–600000, 300000", "verify-built-workflow.timeout": "1–600000, 300000",
+		"get-node-output.startIndex": "0–1000000, 0", "get-node-output.maxItems": "1–50, 10", "list-credentials.limit": "1–200, 50", "get-node-type-definition.nodeTypes": "list 1–5",
+		"get-suggested-nodes.categories": "list 1–3", "insert-data-table-rows.rows": "list 1–100", "create-data-table.name": "text 1–128", "add-data-table-column.columnName": "text 1–128",
+		"add-data-table-column.type": "string number boolean date", "cleanup-test-executions.olderThanHours": "1–8760, 1", "web-search.maxResults": "1–20, 5", "fetch-url.maxContentLength": "1–100000, 30000",
+		"ask-user.options": "list 2–10", "ask-user.type": "single multi text",
+	} {
+		require.Equal(t, want, got[argument], argument)
+	}
+	for _, names := range approvals {
+		slices.Sort(names)
+	}
+	require.Equal(t, map[string][]string{
+		"destructive": {"delete-credential", "delete-data-table", "delete-data-table-rows", "delete-folder"},
+		"warning":     {"delete-data-table-column", "delete-workflow", "publish-workflow", "restore-workflow-version", "run-workflow", "stop-execution", "unarchive-workflow", "unpublish-workflow"},
+		"info":        {"ask-user", "fetch-url", "setup-credentials", "setup-workflow"},
+	}, approvals)
 }
 
 // All problems of a state are reported together, each at its place.
