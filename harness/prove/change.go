@@ -105,11 +105,11 @@ func (r *reference) madeUp(g group) []playbook.Result {
 		for _, path := range leaves(root, nil) {
 			v, _ := lookUp(root, path)
 			if next, ok := lookUp(decoded(g.results[(i+1)%len(out)].Value), path); ok && next != v {
-				put(root, path, next)
+				root = put(root, path, next)
 			} else if others := r.otherValues([]any{v}, nil, false); len(others) > 0 {
-				put(root, path, others[0][0])
+				root = put(root, path, others[0][0])
 			} else if text, ok := v.(string); ok {
-				put(root, path, text+"-2")
+				root = put(root, path, text+"-2")
 			}
 		}
 		if out[i].Code == "" {
@@ -156,7 +156,7 @@ func (r *reference) otherArgs(at int, schema json.RawMessage) (out []mutant) {
 			for i, c := range g.calls {
 				changed := decoded(c.Args) // a copy of its own
 				for k, path := range paths {
-					put(changed, path, other[i*len(paths)+k])
+					changed = put(changed, path, other[i*len(paths)+k])
 				}
 				c.Args, _ = json.Marshal(changed) // decoded from JSON
 				m.change.calls = append(m.change.calls, c)

@@ -95,6 +95,33 @@ func TestMutantsOfOneTask(t *testing.T) {
 	}, weak.Survivors)
 }
 
+// A result may be a bare text or number, for which a model may make up another one.
+func TestMutantsOfBareResults(t *testing.T) {
+	for _, value := range []string{`"late"`, `12`, `null`, `true`, `[]`, `["a"]`} {
+		suite, err := load.Suite(fstest.MapFS{"suite.yaml": {Data: []byte(suiteYAML)}}, "shop", nil)
+		require.NoError(t, err)
+		bare := func(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) {
+			return tool.Result{Outcome: tool.OK, Value: json.RawMessage(value)}, nil
+		}
+		l, err := newLab(harness.Options{Parts: harness.Parts{Tools: map[string]episode.ToolFunc{"price": bare}}}, suite, suite.Tasks, nil)
+		require.NoError(t, err)
+		task := Task{ID: "weak"}
+		require.NoError(t, l.prove(t.Context(), &task, suite.Tasks[1], sayTea{}, nil))
+		require.Positive(t, task.Counts.Mutants, value)
+	}
+}
+
+// sayTea calls the tool and answers the same whatever it returns.
+type sayTea struct{}
+
+// Next implements solution.
+func (sayTea) Next(s playbook.Seen) ([]playbook.Action, error) {
+	if len(s.Results) == 0 {
+		return lookUpPrice{}.Next(s)
+	}
+	return []playbook.Action{{Kind: playbook.Answer, Text: "The tea cost something."}}, nil
+}
+
 // If a task refuses its own solution, there are no mutants.
 func TestRefusedSolution(t *testing.T) {
 	l, suite := testLab(t)

@@ -95,8 +95,11 @@ func lookUp(v any, path []string) (any, bool) {
 	return v, v != nil
 }
 
-// put replaces the value at a path that is there.
-func put(v any, path []string, value any) {
+// put replaces the value at a path that is there, and returns the whole.
+func put(v any, path []string, value any) any {
+	if len(path) == 0 {
+		return value
+	}
 	in, _ := lookUp(v, path[:len(path)-1])
 	if len(path) == 1 {
 		in = v
@@ -110,6 +113,7 @@ func put(v any, path []string, value any) {
 			in[i] = value
 		}
 	}
+	return v
 }
 
 // decoded reads JSON, numbers as they are written; nil if it is none.
