@@ -30,7 +30,7 @@ type Host struct {
 
 // Command is the verb judge. host reads the configuration.
 func Command(host func(*cobra.Command) (Host, error)) *cobra.Command {
-	cmd := &cobra.Command{Use: "judge", Short: "Calibrate judges with labels of people, and have them compare candidates"}
+	cmd := &cobra.Command{Use: "judge", Short: "Calibrate judges, and have them compare candidates"}
 	run := ""
 	verb := &cobra.Command{
 		Use:   "calibrate LABELS…",

@@ -41,7 +41,8 @@ type suite struct {
 func newSuite() *suite { return &suite{files: map[string][]byte{}, leftOut: map[string]int{}} }
 
 var formats = map[string]format{
-	"bfcl": {"Import the questions of BFCL as a suite", bfclHelp, "  cupel suite import bfcl data/ --out suites/bfcl\n  cupel suite lint suites/bfcl", readBFCL},
+	"bfcl":      {"Import the questions of BFCL as a suite", bfclHelp, "  cupel suite import bfcl data/ --out suites/bfcl\n  cupel suite lint suites/bfcl", readBFCL},
+	"tau-bench": {"Import a domain of tau-bench as a suite", tauHelp, "  cupel suite import tau-bench tau-bench/tau_bench/envs/airline --out suites/airline\n  cupel suite prove suites/airline", readTauBench},
 }
 
 // Host is what the verb needs of the program.
@@ -92,11 +93,8 @@ func write(host Host, name string, f format, dir, out string) (err error) {
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.files)) {
-		path := filepath.Join(folder, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, s.files[name], 0o666)); err != nil {
-			return err
-		}
+	if err := s.writeTo(folder); err != nil {
+		return err
 	}
 	loaded, err := load.Suite(regular.DirFS(folder), out, host.Worlds)
 	if err != nil {
@@ -106,6 +104,17 @@ func write(host Host, name string, f format, dir, out string) (err error) {
 		return err
 	}
 	return s.print(host.Stdout, out, loaded)
+}
+
+// writeTo writes the files of the suite to a folder.
+func (s *suite) writeTo(folder string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, s.files[name], 0o666)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *suite) print(w io.Writer, out string, loaded *goldens.Suite) error {

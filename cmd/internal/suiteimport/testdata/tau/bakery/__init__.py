@@ -1,0 +1,1 @@
+raise ImportError("needs packages that are not here")
