@@ -3,6 +3,7 @@ package desk_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"testing"
 
@@ -37,6 +38,9 @@ func TestSuite(t *testing.T) {
 			require.NotEmpty(t, e.Unchanged, "%s does not say what must stay", task.ID)
 		}
 	}
+	pack, err := fs.Stat(desk.FS, "cassettes.pack")
+	require.NoError(t, err)
+	require.Less(t, pack.Size(), int64(1_500_000))
 }
 
 // BenchmarkCall measures calls that succeed: at most 5 µs each by the rules. A world of

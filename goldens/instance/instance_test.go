@@ -84,6 +84,9 @@ func TestSuite(t *testing.T) {
 	for group, n := range groups {
 		require.GreaterOrEqual(t, n, 3, group)
 	}
+	pack, err := fs.Stat(instance.FS, "cassettes.pack")
+	require.NoError(t, err)
+	require.Less(t, pack.Size(), int64(3_000_000))
 }
 
 // secret begins all secrets that are planted in the world.
