@@ -11,6 +11,7 @@ package declared
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -124,7 +125,7 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	}
 	args, err := expression.Decode(c.Args)
 	if err != nil {
-		return world.Effect{}, fmt.Errorf("tool %s: arguments: %w", c.Name, err)
+		return world.Effect{}, fmt.Errorf("arguments: %w", err)
 	}
 	e := evaluation{tool: t, env: w.env, scratch: w.changes[:0]}
 	w.env["args"] = args
@@ -145,13 +146,13 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 			effect.Changed = len(effect.Changes) > 0
 		}
 		if err != nil {
-			return world.Effect{}, fmt.Errorf("tool %s, rule %d on line %d: %w", c.Name, i+1, rule.line, err)
+			return world.Effect{}, fmt.Errorf("rule %d on line %d: %w", i+1, rule.line, err)
 		}
 		if taken {
 			return effect, nil
 		}
 	}
-	return world.Effect{}, fmt.Errorf("tool %s: no rule applies; remove the when of the last rule", c.Name)
+	return world.Effect{}, errors.New("no rule applies; remove the when of the last rule")
 }
 
 // apply makes the changes, in a state of the world's own, and lists them. If the state

@@ -141,12 +141,12 @@ func TestWorld(t *testing.T) {
 		{"get_order", `{"id":"O1"}`, `{"customer":"C1","items":["pen","nib"],"status":"refunded","total":9000,"touched":"2026-05-14"}`},
 		{"cancel_item", `{"id":"O1","item":-1}`, `null changed`},
 		{"nothing", `{}`, `E_NO_TOOL: this world has no tool "nothing"`},
-		{"broken", `{"how":"append"}`, "world: tool broken, rule 1 on line 36: append customers: there is an object, and only a list can be appended to"},
-		{"broken", `{"how":"missing"}`, "world: tool broken, rule 2 on line 38: set orders.O9.status: the state has no orders.O9; guard the rule with a when, or set what is above it first"},
-		{"broken", `{"how":"atomic"}`, "world: tool broken, rule 3 on line 40: set orders.O1.total.cents: orders.O1.total is a number, which has no members"},
-		{"broken", `{"how":"index"}`, "world: tool broken, rule 4 on line 42: set orders.O1.items.7: the state has no orders.O1.items.7; guard the rule with a when, or set what is above it first"},
-		{"broken", `{"how":"key"}`, "world: tool broken, rule 5 on line 44: set: key 2 of the path must be a string or a whole number, but is null"},
-		{"broken", `{"how":"else"}`, "world: tool broken, rule 6 on line 46: when: must be true or false, but is a string"},
+		{"broken", `{"how":"append"}`, "world: rule 1 on line 36: append customers: there is an object, and only a list can be appended to"},
+		{"broken", `{"how":"missing"}`, "world: rule 2 on line 38: set orders.O9.status: the state has no orders.O9; guard the rule with a when, or set what is above it first"},
+		{"broken", `{"how":"atomic"}`, "world: rule 3 on line 40: set orders.O1.total.cents: orders.O1.total is a number, which has no members"},
+		{"broken", `{"how":"index"}`, "world: rule 4 on line 42: set orders.O1.items.7: the state has no orders.O1.items.7; guard the rule with a when, or set what is above it first"},
+		{"broken", `{"how":"key"}`, "world: rule 5 on line 44: set: key 2 of the path must be a string or a whole number, but is null"},
+		{"broken", `{"how":"else"}`, "world: rule 6 on line 46: when: must be true or false, but is a string"},
 	} {
 		require.Equal(t, c.want, call(t, w, c.tool, c.args), "%s %s", c.tool, c.args)
 	}
@@ -267,10 +267,10 @@ func TestStates(t *testing.T) {
 		require.Equal(t, "null changed", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
 	}
 	before := text(t, w)
-	require.Equal(t, "world: tool t, rule 1 on line 2: the state has grown to 17 MiB, and the largest has 16 MiB; let the rules write less", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
+	require.Equal(t, "world: rule 1 on line 2: the state has grown to 17 MiB, and the largest has 16 MiB; let the rules write less", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
 	require.True(t, before == text(t, w), "a call that failed changed the state")
-	require.Contains(t, call(t, w, "t", `{"text":"`+strings.Repeat("a", 200)+`"}`), "world: tool t, rule 1 on line 2: append: the evaluation takes too much work or memory")
-	require.Contains(t, call(t, w, "t", `{`), "world: tool t: arguments: not valid JSON")
+	require.Contains(t, call(t, w, "t", `{"text":"`+strings.Repeat("a", 200)+`"}`), "world: rule 1 on line 2: append: the evaluation takes too much work or memory")
+	require.Contains(t, call(t, w, "t", `{`), "world: arguments: not valid JSON")
 }
 
 // TestSchema compares the published schema with what Read accepts.
@@ -307,7 +307,7 @@ func TestLetsAreLazy(t *testing.T) {
 	require.NoError(t, src.Found.Join())
 	w := open(t, rules, "")
 	require.Equal(t, "8", call(t, w, "t", `{"n":2}`))
-	require.Equal(t, "world: tool t, rule 1 on line 3: returns: let a: cannot fetch x from null (column 15 of \"state.missing.x\")", call(t, w, "t", `{"n":1}`))
+	require.Equal(t, "world: rule 1 on line 3: returns: let a: cannot fetch x from null (column 15 of \"state.missing.x\")", call(t, w, "t", `{"n":1}`))
 	require.Equal(t, "12", call(t, w, "t", `{"n":3}`))
 }
 
