@@ -70,7 +70,7 @@ var addedPackages = []string{
 // testPackages are imported by tests only, so their lines are tests.
 var testPackages = []string{
 	"agent/orchestrator/transition/tracetest",
-	"goldens/internal/suitetest", "harness/store/storetest", "internal/testkit", "internal/testkit/browser", "providers/providertest",
+	"goldens/internal/suitetest", "harness/store/storetest", "internal/testkit", "internal/testkit/browser", "internal/testkit/traffic", "providers/providertest",
 	"reports/internal/evidence", "reports/internal/reporttest",
 }
 

@@ -152,6 +152,8 @@ var arrows = map[string][]string{
 	"internal/testkit": {"internal/regular"},
 	// A browser, which pages are looked at with.
 	"internal/testkit/browser": {},
+	// Simulated requests on the virtual clock.
+	"internal/testkit/traffic": {"harness/admission", "harness/admission/shared"},
 	// internal/regular opens files: a leaf that everything may import which reads them.
 	"internal/regular":    {},
 	"internal/atomicfile": {"internal/regular"},

@@ -48,6 +48,9 @@ type desk struct {
 	mu     sync.Mutex
 	served map[string]int // by X-Client-Request-Id
 	all    int
+	// draw, if there is one, is what a reply takes instead of delay.
+	draw        func() time.Duration
+	first, last time.Time // when the first request came, and the last reply went
 }
 
 func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,8 +61,21 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	d.served[r.Header.Get("X-Client-Request-Id")]++
 	d.all++
+	now, delay := time.Now(), d.delay
+	if d.draw != nil {
+		delay = d.draw()
+	}
+	if d.first.IsZero() {
+		d.first = now
+	}
 	d.mu.Unlock()
-	time.Sleep(d.delay)
+	due := time.NewTimer(delay)
+	defer func() {
+		d.mu.Lock()
+		d.last = time.Now()
+		d.mu.Unlock()
+	}()
+	<-due.C
 	resp, err := http.Post(d.models+r.URL.Path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
@@ -179,8 +195,19 @@ func (p *plant) startQueue(addr string) {
 // perWorker is the number of episodes that a worker executes at a time.
 const perWorker = 2
 
-func (p *plant) startWorker() *process {
-	return p.start("worker", "--queue", p.url, "--concurrency", strconv.Itoa(perWorker), "--grace", "1s")
+func (p *plant) startWorker() *process { return p.startWorkerOf(perWorker) }
+
+// startWorkerOf starts a worker that executes so many episodes at a time.
+func (p *plant) startWorkerOf(episodes int) *process {
+	return p.start("worker", "--queue", p.url, "--concurrency", strconv.Itoa(episodes), "--grace", "1s")
+}
+
+// awaitWorkers waits until so many workers are there.
+func (p *plant) awaitWorkers(n int) {
+	for started := 0; started < n; time.Sleep(50 * time.Millisecond) {
+		list, _ := p.status()["workers"].([]any)
+		started = len(list)
+	}
 }
 
 // run runs cupel-fleet to its end, and returns its output and exit code.
@@ -353,10 +380,7 @@ func TestFleetSpeed(t *testing.T) {
 		for range n {
 			p.workers = append(p.workers, p.startWorker())
 		}
-		for started := 0; started < n; time.Sleep(50 * time.Millisecond) {
-			list, _ := p.status()["workers"].([]any)
-			started = len(list)
-		}
+		p.awaitWorkers(n)
 		begun := time.Now()
 		out, code := p.run("run", "--queue", p.url, "--mode", "record", "--runs", "fleet")
 		times[n] = time.Since(begun)

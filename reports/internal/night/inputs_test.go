@@ -35,6 +35,7 @@ type night struct {
 	Solved, ICC float64
 	Baseline    struct{ Runs, Trials int }
 	Agents      []agents
+	Fleet       any // see TestFleetTakesItsTime in cmd/cupel-fleet
 }
 
 // agents are models that changed by the same number of points since the baseline.

@@ -6,15 +6,14 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/internal/testkit"
+	"github.com/cupel-eval/cupel/internal/testkit/traffic"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -31,50 +30,14 @@ func (a *amount) add(b amount) {
 
 // live sends the requests of so many episodes of one model through admission, with the time
 // of the simulation.
-func (n night) live(t *testing.T, rng *rand.Rand, episodes int) (a amount) {
-	synctest.Test(t, func(t *testing.T) {
-		c := admission.New(admission.Options{Providers: map[string]admission.Limits{
-			"p": {Concurrency: n.Concurrency, TokensPerMinute: n.TokensPerMinute},
-		}})
-		lane := c.Lane("p", "key")
-		request := admission.Request{Input: 4 * n.Tokens.Input, Output: n.Tokens.MaxOutput}
-		result := admission.Result{Usage: providers.Usage{Reported: true, Input: n.Tokens.Input, Output: n.Tokens.Output}}
-		var mu sync.Mutex
-		left, start := episodes, time.Now()
-		next := func() (turns int, seed uint64) {
-			mu.Lock()
-			defer mu.Unlock()
-			if left == 0 {
-				return 0, 0
-			}
-			left--
-			return n.turns(rng), rng.Uint64()
-		}
-		var all sync.WaitGroup
-		for range n.Concurrency {
-			all.Go(func() {
-				for turns, seed := next(); turns > 0; turns, seed = next() {
-					rng := rand.New(rand.NewPCG(seed, 0))
-					for range turns {
-						p, err := lane.Acquire(t.Context(), request)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						time.Sleep(n.Latency.draw(rng))
-						p.Done(result)
-					}
-					mu.Lock()
-					a.turns += int64(turns)
-					a.inFlight = max(a.inFlight, c.Snapshot().InFlight)
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-		a.time = time.Since(start)
+func (n night) live(t *testing.T, rng *rand.Rand, episodes int) amount {
+	a := traffic.Simulate(t, rng, traffic.Traffic{
+		Episodes: episodes, Limits: admission.Limits{Concurrency: n.Concurrency, TokensPerMinute: n.TokensPerMinute},
+		Request: admission.Request{Input: 4 * n.Tokens.Input, Output: n.Tokens.MaxOutput},
+		Result:  admission.Result{Usage: providers.Usage{Reported: true, Input: n.Tokens.Input, Output: n.Tokens.Output}},
+		Turns:   n.turns, Latency: n.Latency.draw,
 	})
-	return a
+	return amount{a.Turns, a.Time, a.InFlight}
 }
 
 // batched lets every batch take a turn of each open episode. The batches of a round are in
