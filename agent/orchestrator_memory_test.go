@@ -74,6 +74,7 @@ func TestObserver(t *testing.T) {
 	r := remembering(t, limits.Memory{Tokens: 400, Observe: true}, 0, map[string][]any{"observer": {saying(line + "\n- 10:08 dt_2 has 3 rows")}})
 	asked := r.of("observer")[0]
 	require.Equal(t, []string{turn.RoleCompress, turn.KindCompress}, []string{asked.Role, asked.Kind})
+	require.Equal(t, 4_000, asked.Call.MaxTokens)
 	require.Empty(t, asked.Call.Tools)
 	require.Len(t, asked.Call.Messages, 1)
 	at := slices.IndexFunc(r.asked, func(c CallModel) bool { return c.Agent == "observer" })

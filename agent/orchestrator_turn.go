@@ -142,7 +142,7 @@ func (m *orchestratorMachine) prepareTurn(l *loop) bool {
 const (
 	agentObserver  = "observer"
 	agentReflector = "reflector"
-	memoryTokens   = 4_000 // at least; half of the observations may take more
+	memoryTokens   = 4_000 // a reflector writes half of the observations, which may be more
 )
 
 // condense shortens the thread and its observations where they are too long: by a rule, or by
@@ -180,11 +180,12 @@ func (m *orchestratorMachine) askMemory(who, system, text string) {
 	l := m.main
 	l.condensing, m.reflecting = true, who == agentReflector
 	temperature := m.Temperature
+	most := map[string]int{agentObserver: memoryTokens, agentReflector: max(memoryTokens, m.thread.Memory.Observations/2)}
 	c := m.Model(CallModel{
 		Parent: l.parent, Role: turn.RoleCompress, Kind: turn.KindCompress, Agent: who,
 		Call: providers.Call{
 			System: system, Messages: []providers.Message{{Role: providers.RoleUser, Text: "TIME: " + m.Now().Format("15:04") + "\n" + text}},
-			MaxTokens: max(memoryTokens, m.thread.Memory.Observations/2), Temperature: &temperature, Seed: m.Seed,
+			MaxTokens: most[who], Temperature: &temperature, Seed: m.Seed,
 		},
 	})
 	m.issue(c, c.ID, l)
