@@ -18,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/compare"
@@ -78,6 +79,7 @@ and margins. Details: docs/compare.md.`,
 		}),
 	}
 	runsFlags(cmd)
+	packing.Flag(cmd, new(string))
 	changedFlag(cmd, &changed)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	return cmd

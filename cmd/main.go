@@ -154,6 +154,9 @@ func (p *process) adapters() map[string]string {
 func (p *process) load(c *cobra.Command) (cfg config.Config, err error) {
 	p.cfg, err = config.Load(config.Sources{Flags: c.Flags(), Env: p.env, Providers: slices.Collect(maps.Keys(p.providers())), Suites: slices.Collect(maps.Keys(builtins))})
 	if err == nil {
+		if pack := c.Flags().Lookup("pack"); pack != nil {
+			p.cfg.Pack = pack.Value.String()
+		}
 		p.noteSkippedRuns(c)
 	}
 	return p.cfg, err

@@ -59,6 +59,7 @@ read it, but it never passes the gate. Details: docs/runs.md.`,
 		}),
 	}
 	runsFlags(cmd)
+	packing.Flag(cmd, new(string))
 	return cmd
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/cmd/internal/transcripts"
 	"github.com/cupel-eval/cupel/cmd/internal/viewer"
@@ -78,6 +79,7 @@ Details: docs/runs.md.`,
 		}),
 	}
 	runsFlags(cmd)
+	p.stores().AddFlags(cmd)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	thresholdFlag(cmd, &thresholds)
 	otlpFlag(cmd.Flags(), &target)
@@ -219,6 +221,7 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
 		}),
 	}
 	runsFlags(cmd)
+	packing.Flag(cmd, new(string))
 	cmd.Flags().StringVar(&addr, "listen", "", "loopback address to listen on (default "+viewer.Address+", or a free port)")
 	cmd.Flags().BoolVar(&stay, "no-open", false, "do not open the browser")
 	return cmd

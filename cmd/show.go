@@ -13,6 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
 	"github.com/cupel-eval/cupel/cmd/internal/listing"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
@@ -64,6 +65,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 	fl.StringSliceVar(&filter.Tasks, "task", nil, "list only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&filter.Candidates, "candidate", nil, "list only these candidates; patterns allowed, repeatable")
 	runsFlags(cmd)
+	packing.Flag(cmd, new(string))
 	return cmd
 }
 
@@ -129,5 +131,6 @@ func replayOptions(ctx context.Context, p *process, cfg config.Config, m manifes
 	}
 	cleanup() // a replay started nothing
 	o.Fork = fork
-	return o, nil
+	_, err = packing.Use(&o, cfg.Pack) // it is read until the process ends
+	return o, err
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/draft"
+	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder/cassette"
@@ -47,6 +49,7 @@ episode if it replays in that suite. Details: docs/suites.md.`,
 		}),
 	}
 	suiteFlags(cmd)
+	packing.Flag(cmd, new(string))
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringVar(&from, "from", "", "episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
 	cmd.Flags().StringVar(&id, "id", "", "id of the new task (default TASK-CANDIDATE)")
@@ -98,14 +101,11 @@ func addTask(ctx context.Context, p *process, cfg config.Config, from, id string
 		}
 		files = append(files, output{filepath.Join(dir, filepath.FromSlash(f.Path)), f.Text, f.Replaces})
 	}
+	write := writeAll
 	if why == nil {
-		unlock, err := cassette.Lock(filepath.Join(dir, "cassettes"))
-		if err != nil {
-			return err
-		}
-		defer unlock()
+		write = func(files []output) error { return ep.writeRecorded(dir, draft.Task.ID, files) }
 	}
-	if err := writeAll(files); err != nil {
+	if err := write(files); err != nil {
 		return fmt.Errorf("add task %s: %w", draft.Task.ID, err)
 	}
 	return sayAdded(p, ep, dir, draft.Task.ID, files, added, why)
@@ -168,6 +168,23 @@ type output struct {
 	path     string
 	text     []byte
 	replaces bool // is there, and changes
+}
+
+// writeRecorded writes the files of a task, of which the first is its recording: a file, or in the
+// suite's pack.
+func (ep *sourceEpisode) writeRecorded(dir, id string, files []output) error {
+	if packing.InFolder(dir) {
+		if err := writeAll(files[1:]); err != nil {
+			return err
+		}
+		return packing.Add(dir, cassettes.Path(id, ep.candidate, 1), files[0].text)
+	}
+	unlock, err := cassette.Lock(filepath.Join(dir, "cassettes"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return writeAll(files)
 }
 
 // writeAll writes all files or none: each is complete under another name before the

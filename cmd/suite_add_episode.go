@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/imports"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/draft"
@@ -43,6 +44,7 @@ type sourceEpisode struct {
 	human   bool // a person answered, not the task
 	// secrets are taken out of what the model said before it is cut.
 	secrets *secrets.Finder
+	pack    string // path of the pack with its recording; empty for the cassettes of its suite
 }
 
 func (ep *sourceEpisode) clean(text string) string { return ep.secrets.Redact("suite add", text) }
@@ -112,7 +114,7 @@ func (ep *sourceEpisode) replay(ctx context.Context, p *process, cfg config.Conf
 	if ep.human, err = takeAnswers(&o, ep.dir, ep.row); err != nil {
 		return err
 	}
-	ep.options = o
+	ep.options, ep.pack = o, cfg.Pack
 	ep.rows, ep.traces, err = harness.Replay(ctx, o, int(ep.row.Trial))
 	if err != nil {
 		return err
@@ -315,7 +317,7 @@ func (ep *sourceEpisode) trajectory() (lines []string) {
 
 // recording is the episode's cassette.
 func (ep *sourceEpisode) recording() (*cassette.Data, error) {
-	files, done, err := cassettes.Open(ep.options.Suite)
+	files, done, err := packing.Files(ep.options.Suite, ep.pack)
 	defer done()
 	if err != nil {
 		return nil, err
@@ -335,7 +337,7 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 	if ep.manifest.Fork != nil {
 		return output{}, errors.New("it is a fork's, whose first turns another candidate took")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "cassettes")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, "cassettes")); errors.Is(err, fs.ErrNotExist) && !packing.InFolder(dir) {
 		if _, err := os.Stat(filepath.Join(dir, cassettes.PackName)); err == nil {
 			return output{}, fmt.Errorf("the suite replays from %s, which a cassettes folder would hide", cassettes.PackName)
 		}
@@ -356,7 +358,11 @@ func (ep *sourceEpisode) cassette(ctx context.Context, p *process, cfg config.Co
 	if err := ep.replaysIn(ctx, p, cfg, added.Suite, id, fstest.MapFS{name: {Data: text}}); err != nil {
 		return output{}, err
 	}
-	return output{path: filepath.Join(dir, "cassettes", filepath.FromSlash(name)), text: text}, nil
+	folder := "cassettes"
+	if packing.InFolder(dir) {
+		folder = cassettes.PackName
+	}
+	return output{path: filepath.Join(dir, folder, filepath.FromSlash(name)), text: text}, nil
 }
 
 // replaysIn replays the new task from its cassette.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,7 @@ func (p *process) replayOf(ctx context.Context, cfg config.Config, m manifest.Ma
 		return o, cleanup, err
 	}
 	o.Fork, _ = forkOf(m, "")
-	if pack == "" {
+	if pack = cmp.Or(pack, cfg.Pack); pack == "" {
 		return o, cleanup, nil
 	}
 	closePack, err := packing.Use(&o, pack)

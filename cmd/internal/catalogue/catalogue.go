@@ -176,6 +176,27 @@ func (c Catalogue) Fetch(ctx context.Context, run string) (dir string, err error
 	return dir, nil
 }
 
+// FetchBefore stages the n runs whose ids, which begin with the time, precede one most closely.
+func (c Catalogue) FetchBefore(ctx context.Context, id string, n int) error {
+	var before []string
+	for o, err := range c.Store.List(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if other, ok := strings.CutSuffix(o.Name, "/"+sealFile); ok && !strings.Contains(other, "/") && other < id {
+			if before = append(before, other); len(before) > n {
+				before = before[1:] // the store lists in the order of names
+			}
+		}
+	}
+	for _, other := range before {
+		if _, err := c.Fetch(ctx, other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // stage copies an object to a file.
 func (c Catalogue) stage(ctx context.Context, name, path string) error {
 	r, _, err := c.Store.Get(ctx, name)

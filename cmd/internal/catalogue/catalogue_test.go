@@ -195,6 +195,20 @@ func TestDamagedInTheStore(t *testing.T) {
 	}
 }
 
+// The runs before one are staged, those nearest to it.
+func TestFetchBefore(t *testing.T) {
+	c, _ := newCatalogue(t)
+	for _, id := range []string{"run05", "run02", "run04", "run01", "run03"} {
+		require.NoError(t, c.Push(t.Context(), runOf(t, id, nil)))
+	}
+	require.NoError(t, c.FetchBefore(t.Context(), "run04", 2))
+	staged, err := filepath.Glob(filepath.Join(c.Folder, "runs", "*"))
+	require.NoError(t, err)
+	require.Len(t, staged, 2)
+	require.Equal(t, "run02", filepath.Base(staged[0]))
+	require.Equal(t, "run03", filepath.Base(staged[1]))
+}
+
 // stage calls Stage as the program does.
 func stage(t *testing.T, h Host, verb string, baseline []string, args ...string) ([]string, []string, error) {
 	t.Helper()

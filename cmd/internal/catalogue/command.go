@@ -38,7 +38,25 @@ func inStore(run string) bool {
 }
 
 // readsStored are the verbs that read runs in stores.
-var readsStored = []string{"compare", "gate", "query", "report", "view"}
+var readsStored = []string{"compare", "gate", "merge", "query", "report", "view"}
+
+// AddFlags adds the flag of the verb report for runs in stores; without stores it adds none.
+func (h Host) AddFlags(cmd *cobra.Command) {
+	if h.Stores != nil {
+		cmd.Flags().Int("past", 0, "of a run in a store: stage so many earlier runs of it, too, for trends")
+	}
+}
+
+// past is the number of earlier runs to stage.
+func past(c *cobra.Command) (n int, err error) {
+	if c.Flags().Lookup("past") == nil {
+		return 0, nil
+	}
+	if n, err = c.Flags().GetInt("past"); err == nil && (n < 0 || n > recent) {
+		err = exit.Usage(fmt.Errorf("--past %d: must be 0 to %d", n, recent))
+	}
+	return n, err
+}
 
 // Stage replaces runs in stores, among the arguments and baselines of a verb, by the folders
 // in which it stages them.
@@ -46,7 +64,11 @@ func (h Host) Stage(c *cobra.Command, args []string) error {
 	if !slices.Contains(readsStored, c.Name()) {
 		return nil
 	}
-	if err := h.stageAll(c.Context(), args); err != nil {
+	earlier, err := past(c)
+	if err != nil {
+		return err
+	}
+	if err := h.stageAll(c.Context(), args, earlier); err != nil {
 		return err
 	}
 	flag := c.Flags().Lookup("baseline")
@@ -58,13 +80,14 @@ func (h Host) Stage(c *cobra.Command, args []string) error {
 		return nil
 	}
 	list := baselines.GetSlice()
-	if err := h.stageAll(c.Context(), list); err != nil {
+	if err := h.stageAll(c.Context(), list, 0); err != nil {
 		return err
 	}
 	return baselines.Replace(list)
 }
 
-func (h Host) stageAll(ctx context.Context, list []string) error {
+// stageAll stages the runs of a list that are in stores, and so many earlier ones of each.
+func (h Host) stageAll(ctx context.Context, list []string, earlier int) error {
 	for i, text := range list {
 		if !inStore(text) {
 			continue
@@ -78,6 +101,9 @@ func (h Host) stageAll(ctx context.Context, list []string) error {
 			return err
 		}
 		dir, err := runs.Fetch(ctx, m[2])
+		if err == nil && earlier > 0 {
+			err = runs.FetchBefore(ctx, filepath.Base(dir), earlier)
+		}
 		if err != nil {
 			return err
 		}

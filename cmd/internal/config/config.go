@@ -99,6 +99,8 @@ type Config struct {
 	Acceptance manifest.Acceptance
 	// Regression has the rules of comparisons, without today's date.
 	Regression compare.Rules
+	// Pack is the flag --pack of a verb that replays: the pack of the run's recordings.
+	Pack string
 	// File is the configuration file that was read; empty if there is none.
 	File string
 	// sources says where each setting came from, values what it is, as text, and lines

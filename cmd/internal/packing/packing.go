@@ -77,6 +77,29 @@ func Folder(o harness.Options, path string) (f *packs.Folder, done func(), err e
 	return f, closing(f), nil
 }
 
+// InFolder reports whether the recordings of the suite in a folder go to a pack that is a folder.
+func InFolder(suite string) bool {
+	f, err := cassettes.Folder(suite)
+	if f != nil {
+		_ = f.Close() // it was only opened
+	}
+	return f != nil && err == nil
+}
+
+// Add adds a recording to the pack of the suite in a folder, for which InFolder holds.
+func Add(suite, name string, text []byte) error {
+	f, err := cassettes.Folder(suite)
+	if err != nil {
+		return err
+	}
+	unlock, err := f.Lock()
+	if err == nil {
+		err = f.WriteFile(name, text)
+		unlock()
+	}
+	return errors.Join(err, f.Close())
+}
+
 // Use makes a run read its cassettes from the pack at path and, in record mode, write them to it
 // or to the suite's own. Call done in the end; it is never nil.
 func Use(o *harness.Options, path string) (done func(), err error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/store"
 	"github.com/cupel-eval/cupel/harness/store/storetest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // open opens a bucket of a server of the test.
@@ -133,6 +134,38 @@ func TestFailures(t *testing.T) {
 	_, _, err = s.Get(t.Context(), "a")
 	require.ErrorContains(t, err, "there is no bucket other")
 	require.NotErrorIs(t, err, store.ErrNotFound)
+}
+
+// A server that takes seconds, and refuses a third of the requests because it is overloaded, is waited
+// for: operations succeed, and none is carried out twice.
+func TestSlowServer(t *testing.T) {
+	testkit.Slow(t)
+	var requests atomic.Int64
+	server := &server{objects: map[string]object{}, before: func(w http.ResponseWriter, _ *http.Request) bool {
+		if requests.Add(1)%3 == 1 {
+			fail(w, http.StatusServiceUnavailable, "SlowDown")
+			return true
+		}
+		time.Sleep(1500 * time.Millisecond)
+		return false
+	}}
+	s, err := open(t, server, "s3://runs/x", nil)
+	require.NoError(t, err)
+	revision, err := s.Put(t.Context(), "a", strings.NewReader("one"), store.None)
+	require.NoError(t, err)
+	_, err = s.Put(t.Context(), "a", strings.NewReader("two"), store.None)
+	require.ErrorIs(t, err, store.ErrChanged)
+	_, err = s.Put(t.Context(), "a", strings.NewReader("two"), revision)
+	require.NoError(t, err)
+	text, _, err := store.ReadAll(t.Context(), s, "a", 10)
+	require.NoError(t, err)
+	require.Equal(t, "two", string(text))
+	for o, err := range s.List(t.Context(), "") {
+		require.NoError(t, err)
+		require.Equal(t, "a", o.Name)
+	}
+	require.NoError(t, s.Delete(t.Context(), "a"))
+	require.Empty(t, server.objects)
 }
 
 // A put whose answer is lost is repeated, and finds what it has written.
