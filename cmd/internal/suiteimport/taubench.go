@@ -110,7 +110,7 @@ func (s *suite) copyTauBench(from source, name string) error {
 		}
 		top, _, below := strings.Cut(file, "/")
 		if d.IsDir() {
-			if file != "." && !(below || top == "data" || top == "tools") || d.Name() == "__pycache__" {
+			if file != "." && !below && top != "data" && top != "tools" || d.Name() == "__pycache__" {
 				return fs.SkipDir
 			}
 			return nil
