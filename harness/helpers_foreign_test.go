@@ -110,10 +110,14 @@ func TestForeignHumanInPlaceOfUser(t *testing.T) {
 	require.Zero(t, asked)
 	require.Equal(t, []string{"seven"}, res.Answers[0].Replies)
 
-	// What the person said is in replies, and the task has a user: a replay says what to do.
+	// What the person said is in replies.yaml. A replay with the user in the task says that nothing
+	// on the cassette answers in its place.
 	o.Human = nil
-	o.Mode, o.Cassettes = recorder.Replay, os.DirFS(o.CassetteDir)
-	replayed, err := harness.Run(context.Background(), o)
+	replay := o
+	replay.Mode, replay.Cassettes, replay.Runs = recorder.Replay, os.DirFS(o.CassetteDir), ""
+	replayed, err := harness.Run(context.Background(), replay)
 	require.NoError(t, err)
-	t.Log(rowsOf(t, replayed).Episodes[0].Status, rowsOf(t, replayed).Episodes[0].ErrorText)
+	lost := rowsOf(t, replayed).Episodes[0]
+	require.Equal(t, "replay_miss", lost.ErrorKind, lost.ErrorText)
+	require.Contains(t, lost.ErrorText, "user user: ")
 }

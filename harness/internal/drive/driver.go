@@ -196,6 +196,9 @@ func (e *driver) feed(ctx context.Context, ev agent.Event, apply func(agent.Read
 			e.fail(err)
 			return
 		}
+		if _, finish := c.(agent.Finish); e.finish != nil && !finish {
+			return // a helper failed, or the run ends; the rest is not started
+		}
 	}
 }
 
