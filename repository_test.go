@@ -212,7 +212,7 @@ var arrows = map[string][]string{
 	"reports/transcript":    {"harness/ledger", "reports/orchestration", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
-	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
+	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/judges", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
 	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},
 	"reports/failure":       {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},

@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/failure"
+	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/multiple"
 )
@@ -101,6 +102,7 @@ func (b *Builder) Comparison() (Comparison, error) {
 		models = append(models, modelNotes(s.manifest, b.new.manifest, b.pairs)...)
 	}
 	c.Notes = append(c.Notes, slices.Compact(slices.Sorted(slices.Values(models)))...)
+	c.Notes = append(c.Notes, judges.Uncorrected(b.new.manifest.Judges, "differences between the runs. If a judge errs as often in both, they are larger than they look")...)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package judges
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -157,4 +158,18 @@ func (y *Jury) Refusal() string {
 		return ""
 	}
 	return fmt.Sprintf(" %s. Compare it with labels of people: cupel judge calibrate LABELS.", words.UpperFirst(words.And(why)))
+}
+
+// Uncorrected says which figures take verdicts of judges as they are; empty without judges.
+func Uncorrected(list []manifest.Judge, figures string) []string {
+	var names []string
+	for _, j := range list {
+		if n := words.Brief(Judge{Judge: j}.Name(), 40); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("Not corrected for the errors of %s: %s (docs/scorers.md says why).", words.And(names), figures)}
 }

@@ -119,6 +119,7 @@ func (p *pool) refused(criteria []Criterion) string {
 
 // addSameModels says which judges judge their own model.
 func (r *Report) addSameModels() {
+	r.Notes = append(r.Notes, judges.Uncorrected(r.Run.Judges, "everything but the rates solved and utility under attack, such as pass^k, figures per solved task and custom criteria")...)
 	for i := range r.Judges {
 		j := &r.Judges[i]
 		for _, c := range r.Candidates {
