@@ -116,9 +116,10 @@ bench-scale: ## the whole line of docs/performance.md, collecting garbage as cup
 	GOGC=400 GOMEMLIMIT=256MiB $(GO) test -run '^$$' -bench 'Scale|Floor|Live' -benchtime 10x ./harness
 	$(GO) test -run '^$$' -bench 'Startup|Process' -benchtime 10x ./cmd
 
-scale: ## a run of 100,000 episodes in bounded memory, the report of a million turns in bounded memory and time
+scale: ## runs of 100,000 episodes and with 10,000 requests in flight, the report of a million turns: in bounded memory and time
 	CUPEL_SCALE=100000 $(GO) test -count=1 -run MemoryDoesNotGrow -v ./harness
 	CUPEL_SCALE=200000 $(GO) test -count=1 -run ReportOfManyTurns -v ./reports
+	CUPEL_SCALE=1 GOGC=400 GOMEMLIMIT=930MiB $(GO) test -count=1 -run ManyRequestsInFlight -v ./harness # the limit that cupel run sets there
 
 fuzz: ## each fuzz target for ten seconds
 	@for pkg in $$($(GO) list ./...); do \

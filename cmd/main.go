@@ -13,6 +13,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -83,6 +84,9 @@ func Main(app App) {
 	}
 	p.guard()
 	log.SetOutput(p.stderr) // net/http quotes what servers and clients send
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1<<14 // thousands of requests may be in flight to one provider
+	}
 	os.Exit(execute(p))
 }
 

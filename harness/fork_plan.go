@@ -153,7 +153,7 @@ func checkFork(r *runner, next drive.Planned, f Fork) error {
 	p := next.Fork.Planned
 	p.ForkTarget = &next
 	var ended error
-	rows := run.env().Run(context.Background(), p, func(t episode.Trace) {
+	rows := run.env().Run(context.Background(), &p, func(t episode.Trace) {
 		if t.Finish != nil {
 			ended = t.Finish.Err
 		}

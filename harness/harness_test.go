@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 		actAsForeignChild()
 		return
 	}
+	if os.Getenv(slowServer) != "" {
+		actAsSlowServer()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -213,8 +213,9 @@ func TestHTTPToolDoesNotLeakSecrets(t *testing.T) {
 				o.Mode, o.CassetteDir, o.Runs = mode, t.TempDir(), t.TempDir()
 				r, err := newRunner(o)
 				require.NoError(t, err)
+				first := r.plan.at(0)
 				var traces []episode.Trace
-				rows := r.env().Run(context.Background(), r.plan.at(0), func(x episode.Trace) { traces = append(traces, x) })
+				rows := r.env().Run(context.Background(), &first, func(x episode.Trace) { traces = append(traces, x) })
 				var transcript bytes.Buffer
 				require.NoError(t, episode.WriteTranscript(&transcript, traces))
 				require.NotContains(t, transcript.String(), plantedKey)

@@ -168,8 +168,9 @@ func TestApprovals(t *testing.T) {
 			}}
 			r, err := newRunner(o)
 			require.NoError(t, err)
+			first := r.plan.at(0)
 			var traces []episode.Trace
-			rows := r.env().Run(context.Background(), r.plan.at(0), func(x episode.Trace) { traces = append(traces, x) })
+			rows := r.env().Run(context.Background(), &first, func(x episode.Trace) { traces = append(traces, x) })
 			var calls []string
 			for _, c := range rows.ToolCalls {
 				calls = append(calls, strings.TrimSpace(c.Outcome+" "+c.ErrorCode))

@@ -123,7 +123,7 @@ func (p *Plan) Execute(ctx context.Context, task, candidate string, trial int) (
 		return rows, nil, errNotPlanned
 	}
 	e := plan.candidates[c].episode(plan.options, plan.tasks[t].Task, plan.tasks[t].tools, trial)
-	setHistory(&e, p.r.loadHistory(ctx, e))
-	rows = p.r.env().Run(ctx, e, func(t episode.Trace) { traces = append(traces, t) })
+	setHistory(&e, p.r.loadHistory(ctx, &e))
+	rows = p.r.env().Run(ctx, &e, func(t episode.Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

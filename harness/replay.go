@@ -40,7 +40,7 @@ func Replay(ctx context.Context, o Options, trial int) (ledger.EpisodeRows, []ep
 	}
 	var traces []episode.Trace
 	p := chosen[0]
-	setHistory(&p, r.loadHistory(ctx, p))
-	rows := r.env().Run(ctx, p, func(t episode.Trace) { traces = append(traces, t) })
+	setHistory(&p, r.loadHistory(ctx, &p))
+	rows := r.env().Run(ctx, &p, func(t episode.Trace) { traces = append(traces, t) })
 	return rows, traces, nil
 }

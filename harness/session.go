@@ -195,10 +195,7 @@ type unitHooks struct {
 
 // runUnit runs episodes one after the other, with the history of their session.
 func runUnit(r *runner, ctx context.Context, unit []int32, h unitHooks) (more bool, err error) {
-	memory := sessionHistory{}
-	if first := r.plan.at(int(unit[0])); first.Task.Session != "" {
-		memory = r.loadHistory(ctx, first)
-	}
+	memory := r.loadHistory(ctx, planned(r.plan, int(unit[0]), sessionHistory{}))
 	for n, place := range unit {
 		i := int(place)
 		rows, done, err := h.done(i)
@@ -215,8 +212,7 @@ func runUnit(r *runner, ctx context.Context, unit []int32, h unitHooks) (more bo
 		if h.began != nil {
 			h.began()
 		}
-		p := r.plan.at(i)
-		setHistory(&p, memory)
+		p := planned(r.plan, i, memory)
 		if h.lost != nil {
 			p.HistoryErr = h.lost
 		}
@@ -229,8 +225,15 @@ func runUnit(r *runner, ctx context.Context, unit []int32, h unitHooks) (more bo
 	return false, nil
 }
 
+// planned returns an episode with the history of its session.
+func planned(plan *plan, i int, memory sessionHistory) *drive.Planned {
+	p := plan.at(i)
+	setHistory(&p, memory)
+	return &p
+}
+
 // loadHistory replays the earlier episodes of p's session from their cassettes.
-func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistory {
+func (r *runner) loadHistory(ctx context.Context, p *drive.Planned) sessionHistory {
 	var memory sessionHistory
 	if !p.Remembers() {
 		return memory
@@ -240,15 +243,15 @@ func (r *runner) loadHistory(ctx context.Context, p drive.Planned) sessionHistor
 		run.Mode, run.today, run.control, run.batches, run.cleaners = recorder.Replay, time.Time{}, nil, nil, &sync.Pool{}
 	}
 	run.Observe, run.ReplaySpeed = nil, 0
-	for _, earlier := range r.plan.before(p) {
+	for _, earlier := range r.plan.before(*p) {
 		setHistory(&earlier, memory)
-		memory.addEpisode(earlier.Task, run.env().Run(ctx, earlier, nil).Episode)
+		memory.addEpisode(earlier.Task, run.env().Run(ctx, &earlier, nil).Episode)
 	}
 	return memory
 }
 
 // runTraced runs an episode and passes its trace to Options.Traced.
-func (r *runner) runTraced(ctx context.Context, p drive.Planned) ledger.EpisodeRows {
+func (r *runner) runTraced(ctx context.Context, p *drive.Planned) ledger.EpisodeRows {
 	if r.Traced == nil {
 		return r.env().Run(ctx, p, nil)
 	}

@@ -127,8 +127,8 @@ func testPlanned[TT T[TT]](t TT, r *runner, record *regexp.Regexp, e drive.Plann
 func testEpisode[TT T[TT]](t TT, r *runner, p drive.Planned) {
 	t.Helper()
 	var traces []episode.Trace
-	setHistory(&p, r.loadHistory(context.Background(), p))
-	rows := r.env().Run(context.Background(), p, func(x episode.Trace) { traces = append(traces, x) })
+	setHistory(&p, r.loadHistory(context.Background(), &p))
+	rows := r.env().Run(context.Background(), &p, func(x episode.Trace) { traces = append(traces, x) })
 	ep := rows.Episode
 	if !ep.InfraError {
 		if err := r.discardJournal(p.Cassette); err != nil {

@@ -16,8 +16,8 @@ import (
 // every mode, and do not depend on the order in which parallel calls arrive.
 
 // Run runs an episode of an external agent.
-func (h *Hosts) Run(ctx context.Context, v *drive.Env, p drive.Planned, trace func(episode.Trace)) ledger.EpisodeRows {
-	r, out := h.act(ctx, v, p)
+func (h *Hosts) Run(ctx context.Context, v *drive.Env, p *drive.Planned, trace func(episode.Trace)) ledger.EpisodeRows {
+	r, out := h.act(ctx, v, *p)
 	w := *v
 	w.Human, w.Tools = nil, r.tools(v.Tools)
 	if v.Mode != recorder.Replay && v.Human != nil {

@@ -100,7 +100,7 @@ func offline(context.Context, tool.Call, episode.CallInfo) (tool.Result, error) 
 func (l *lab) run(ctx context.Context, task string, s *solver) (o goldens.Outcome, rows ledger.EpisodeRows) {
 	p := l.planned[task]
 	p.Factory = func(providers.Options) (providers.Model, error) { return s, nil }
-	rows = l.env.Run(ctx, p, func(t episode.Trace) {
+	rows = l.env.Run(ctx, &p, func(t episode.Trace) {
 		if t.Outcome != nil {
 			o = *t.Outcome
 		}

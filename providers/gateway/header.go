@@ -44,6 +44,8 @@ func kept(h http.Header, keep func(string) bool) http.Header {
 	return out
 }
 
+var separators = strings.NewReplacer("-", "", "_", "")
+
 // plainQuery drops the parts of a query that carry a credential.
 func plainQuery(raw string) string {
 	if raw == "" {
@@ -55,7 +57,7 @@ func plainQuery(raw string) string {
 		if err != nil {
 			return true
 		}
-		switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(plain)) {
+		switch separators.Replace(strings.ToLower(plain)) {
 		case "", "key", "apikey", "token", "accesstoken", "auth":
 			return true
 		}

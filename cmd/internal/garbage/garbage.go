@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 	firstAt = 64 << 20
 	// percent is how much garbage is left from then on, in percent of what is in use.
 	percent = 400
-	// limit is where garbage is collected more often again, in bytes.
-	limit = 256 << 20
+	// least is where garbage is collected more often again, in bytes.
+	least = 256 << 20
 )
 
 func init() { collectLess(os.LookupEnv) } //nolint:gochecknoinits // see the package comment
@@ -34,9 +35,21 @@ func collectLess(env func(string) (string, bool)) {
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(firstAt)
-	// The first collection finds that nothing refers to this value.
+	afterCollection(func() { debug.SetGCPercent(percent) })
+}
+
+// afterCollection sets the limit after the next collection, and after every later one.
+func afterCollection(also func()) {
+	// A collection finds that nothing refers to this value.
 	runtime.AddCleanup(new([64]byte), func(struct{}) {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
+		also()
+		inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+		metrics.Read(inUse)
+		debug.SetMemoryLimit(limit(int64(inUse[0].Value.Uint64() + inUse[1].Value.Uint64())))
+		afterCollection(func() {})
 	}, struct{}{})
 }
+
+// limit is the memory at which garbage is collected more often, in bytes. Thousands of episodes
+// in parallel use more than least: near a limit that is too low, nothing but garbage is collected.
+func limit(inUse int64) int64 { return max(least, inUse*3/2) }

@@ -33,6 +33,18 @@ func TestCollectLess(t *testing.T) {
 	require.Eventually(t, func() bool {
 		runtime.GC() // the first
 		got, most = settings()
-		return got == percent && most == limit
+		return got == percent && most == least
+	}, time.Minute, time.Millisecond)
+	much := make([]byte, least)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		_, most = settings()
+		return most >= least*3/2
+	}, time.Minute, time.Millisecond, "the limit grows with what is in use")
+	runtime.KeepAlive(much)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		_, most = settings()
+		return most == least
 	}, time.Minute, time.Millisecond)
 }

@@ -31,7 +31,7 @@ type admitted struct {
 
 // Call implements providers.Model. The wait for admission does not count towards the
 // episode's time.
-func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
+func (m *admitted) Call(ctx context.Context, call providers.Call) (providers.Reply, error) {
 	if m.recorder != nil && m.recorder.Resumes() { // exchanges in the journal were admitted when they were made
 		var recorded http.Header
 		reply, err := m.Model.Call(recorder.OnlyJournaled(ctx, func(h http.Header) { recorded = h }), call)
@@ -72,7 +72,7 @@ func (m admitted) Call(ctx context.Context, call providers.Call) (providers.Repl
 }
 
 // result returns a request's result for admission.
-func (m admitted) result(call providers.Call, reply providers.Reply, err error) admission.Result {
+func (m *admitted) result(call providers.Call, reply providers.Reply, err error) admission.Result {
 	result := admission.Result{Err: err, Usage: reply.Usage}
 	if len(reply.Usage.NotUnderstood) > 0 {
 		result.Usage.Reported = false // more may have been used
@@ -84,7 +84,7 @@ func (m admitted) result(call providers.Call, reply providers.Reply, err error) 
 }
 
 // worst returns the worst case of a request; unknown numbers are negative.
-func (m admitted) worst(call providers.Call) admission.Request {
+func (m *admitted) worst(call providers.Call) admission.Request {
 	r := admission.Request{
 		Candidate: m.candidate.Name, ID: call.RequestID, Model: call.Model, CostNanoUSD: -1,
 		Price: func(input, output int64) (int64, bool) {
@@ -138,5 +138,5 @@ func (v *Env) PlainModel(c goldens.Candidate, factory providers.Factory, key str
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour), nil}, v.retryPolicy(seed)), nil
+	return retry.New(&admitted{model, v.lane(c, key), nil, c, v.Prices, v.Today.Truncate(24 * time.Hour), nil}, v.retryPolicy(seed)), nil
 }

@@ -42,7 +42,7 @@ func (m batched) Call(ctx context.Context, call providers.Call) (reply providers
 // claim returns the context of a call with what a resumed run knows it by. If an earlier process
 // of the run has put the call into a batch, it waits for its reply, and done is set: the
 // reservation of that process covers it.
-func (m admitted) claim(ctx context.Context, call providers.Call) (_ context.Context, reply providers.Reply, done bool, err error) {
+func (m *admitted) claim(ctx context.Context, call providers.Call) (_ context.Context, reply providers.Reply, done bool, err error) {
 	asked := digestOfCall(call)
 	held := m.batches.Claim(call.RequestID, asked)
 	ctx = batching.Identify(ctx, call.RequestID, asked, held)

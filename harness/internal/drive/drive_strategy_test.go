@@ -125,7 +125,7 @@ func TestOutcomeCountsDecisions(t *testing.T) {
 		base.Role, base.Kind, base.ErrorKind = role, kind, failed
 		return base
 	}
-	b := rowBuilder{turns: []ledger.Turn{
+	b := rowBuilder{Planned: &Planned{}, turns: []ledger.Turn{
 		row(ledger.Turn{}, turn.RoleMain, turn.KindAct, "overloaded"),
 		row(good, turn.RoleFallback, turn.KindAct, ""),
 		row(ledger.Turn{}, turn.RoleCompress, turn.KindCompress, ""),
@@ -147,7 +147,7 @@ func TestOutcomeCountsDecisions(t *testing.T) {
 // whether they went in a cycle, come from the judgements.
 func TestOutcomeCountsRefusals(t *testing.T) {
 	wanted := tool.Call{Name: "delete_all", Args: []byte("{}")}
-	b := rowBuilder{tools: []ledger.ToolCall{
+	b := rowBuilder{Planned: &Planned{}, tools: []ledger.ToolCall{
 		{Outcome: "ok"}, {Outcome: "rejected", ErrorCode: "E_ARGS"}, {Outcome: "rejected", ErrorCode: "E_BUDGET"}, {Outcome: "rejected", ErrorCode: "E_BUDGET"},
 		{Outcome: "error", ErrorCode: "E_BUDGET"}, {Outcome: "error", ErrorCode: "E_CIRCUIT_OPEN", CircuitOpen: true}, {Outcome: "timeout"}, {Outcome: "ok", Deduped: true},
 	}}

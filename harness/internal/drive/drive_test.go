@@ -61,8 +61,8 @@ func testEpisodeWith(m agent.Machine, world world.Spec) *driver {
 		panic(err)
 	}
 	return &driver{
-		Env: &Env{}, Planned: p, ids: newIDs(p.Seed), clock: world.Now, machine: m,
-		world: opened, rows: rowBuilder{Planned: p, actions: map[int]string{}, world: opened},
+		Env: &Env{}, Planned: &p, ids: newIDs(p.Seed), clock: world.Now, machine: m,
+		world: opened, rows: rowBuilder{Planned: &p, actions: map[int]string{}, world: opened},
 	}
 }
 

@@ -31,7 +31,7 @@ import (
 // run overlap with everything else in real time, too.
 type driver struct {
 	*Env
-	Planned
+	*Planned
 	id       string
 	ids      *ids
 	clock    time.Time // virtual
@@ -60,7 +60,7 @@ type driver struct {
 
 // Run runs one episode to its end. Its rows are always complete: a failure is an episode
 // with status error. trace, if not nil, is called with each event in order.
-func (v *Env) Run(ctx context.Context, p Planned, trace func(episode.Trace)) ledger.EpisodeRows {
+func (v *Env) Run(ctx context.Context, p *Planned, trace func(episode.Trace)) ledger.EpisodeRows {
 	if p.Candidate.Agent == strategy.External {
 		return v.External(ctx, v, p, trace)
 	}
@@ -85,7 +85,7 @@ func begin(ctx context.Context, e *driver) {
 }
 
 // newDriver returns the driver of an episode that is not open.
-func (v *Env) newDriver(p Planned, trace func(episode.Trace)) *driver {
+func (v *Env) newDriver(p *Planned, trace func(episode.Trace)) *driver {
 	e := &driver{Env: v, helpers: v, Planned: p, ids: newIDs(p.Seed), clock: p.Task.World.Now, trace: trace}
 	e.id = e.ids.next(e.clock)
 	e.rows = newRowBuilder(p, e.id, v)
@@ -142,7 +142,7 @@ func (e *driver) open() (err error) {
 		}
 	}
 	if e.Cassette != "" {
-		e.recorder, err = e.NewRecorder(e.Planned)
+		e.recorder, err = e.NewRecorder(*e.Planned)
 	}
 	if e.Candidate.Provider == episode.ScriptedCandidate {
 		if _, ok := errors.AsType[*cassette.MissingError](err); ok { // fatal only once a tool is called
@@ -156,7 +156,7 @@ func (e *driver) open() (err error) {
 	}
 	e.rows.priceDay = e.PriceDay(e.recorder)
 	retry := sleepUnlessJournaled(e.retryPolicy(uint64(e.Seed.Int64())), e.recorder)
-	if e.model, err = e.wire(e.Planned, e.recorder, e.recorder, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
+	if e.model, err = e.wire(*e.Planned, e.recorder, e.recorder, e.rows.priceDay, retry, e.lane(e.Candidate, e.Key)); err != nil {
 		return err
 	}
 	return e.openHistory()
@@ -376,7 +376,7 @@ func (e *driver) close(ctx context.Context) ledger.EpisodeRows {
 // seal saves the recording or, in replay, finds unused recordings.
 func (e *driver) seal() error {
 	if n := e.recorder.Leftover(); n > 0 {
-		return &episode.StaleError{Path: e.Cassette, Unused: n, Command: e.commandOf(e.Planned)}
+		return &episode.StaleError{Path: e.Cassette, Unused: n, Command: e.commandOf(*e.Planned)}
 	}
 	err := e.recorder.Save()
 	if errors.Is(err, context.DeadlineExceeded) {

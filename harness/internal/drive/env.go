@@ -66,7 +66,7 @@ type Env struct {
 	HelperKey func(goldens.Candidate) (string, error)
 
 	// External runs the episodes of external agents. They and helpers use Factories: all wires by provider.
-	External  func(context.Context, *Env, Planned, func(episode.Trace)) ledger.EpisodeRows
+	External  func(context.Context, *Env, *Planned, func(episode.Trace)) ledger.EpisodeRows
 	Factories map[string]providers.Factory
 
 	Secrets  *secrets.Finder

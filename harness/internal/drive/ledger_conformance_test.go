@@ -81,7 +81,7 @@ type sequence struct {
 func sequenceOf(runs map[string]*sequence, id string) *sequence {
 	if runs[id] == nil {
 		p := Planned{Suite: &goldens.Suite{}}
-		runs[id] = &sequence{rows: rowBuilder{Planned: p, key: p.rowKey(id, "E", false), actions: map[int]string{}}}
+		runs[id] = &sequence{rows: rowBuilder{Planned: &p, key: p.rowKey(id, "E", false), actions: map[int]string{}}}
 	}
 	return runs[id]
 }

@@ -43,7 +43,7 @@ type MadeCall struct {
 
 // Repeat runs an episode again that ended a moment ago, if the mode is not replay, and
 // returns its rows.
-func (v *Env) Repeat(ctx context.Context, p Planned, r Repeated, trace func(episode.Trace)) ledger.EpisodeRows {
+func (v *Env) Repeat(ctx context.Context, p *Planned, r Repeated, trace func(episode.Trace)) ledger.EpisodeRows {
 	w := *v
 	w.Mode, w.Control, w.Answers = recorder.Replay, nil, NewAnswerBook()
 	e := w.newDriver(p, trace)
@@ -78,7 +78,7 @@ type World struct{ e *driver }
 
 // OpenWorld opens the world of an episode whose exchanges rec records.
 func (v *Env) OpenWorld(ctx context.Context, p Planned, rec *recorder.Recorder) (w World, err error) {
-	e := v.newDriver(p, nil)
+	e := v.newDriver(&p, nil)
 	e.recorder, e.people = rec, newPeople(e)
 	if e.headers, _, err = ToolHeaders(e.Suite, e.Task, e.Tools, e.LookupEnv); err == nil {
 		err = openWorld(ctx, e)

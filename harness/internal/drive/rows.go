@@ -32,7 +32,7 @@ import (
 
 // rowBuilder collects an episode's rows and the input of its checks.
 type rowBuilder struct {
-	Planned
+	*Planned
 	past      *history // nil after the fork, and in an episode that is not a fork
 	key       ledger.Key
 	live      bool // replies come from the network
@@ -58,7 +58,7 @@ type rowBuilder struct {
 	scores    []ledger.Score
 }
 
-func newRowBuilder(p Planned, id string, v *Env) rowBuilder {
+func newRowBuilder(p *Planned, id string, v *Env) rowBuilder {
 	live := v.Mode != recorder.Replay
 	return rowBuilder{
 		Planned: p, live: live,

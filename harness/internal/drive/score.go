@@ -117,7 +117,7 @@ func scoreBy(ctx context.Context, e *driver, spec scorer.Spec, doc scorer.Episod
 	}
 	result, err := scorer.Ask(recorder.Ordered(ctx, e.issued+1), to, spec, doc)
 	if _, ok := errors.AsType[*recorder.MissError](err); ok {
-		return result, fmt.Errorf("score %s: cassette %s has no result of this program for this episode: the program changed, or was added after the recording; score a run again with cupel rescore RUN, or record again with: %s", spec.Name, e.Cassette, e.commandOf(e.Planned))
+		return result, fmt.Errorf("score %s: cassette %s has no result of this program for this episode: the program changed, or was added after the recording; score a run again with cupel rescore RUN, or record again with: %s", spec.Name, e.Cassette, e.commandOf(*e.Planned))
 	}
 	return result, err
 }

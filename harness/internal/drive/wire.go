@@ -41,7 +41,7 @@ func (v *Env) wire(p Planned, t http.RoundTripper, rec *recorder.Recorder, day t
 		model = batched{model, b}
 	}
 	if lane != nil {
-		model = admitted{model, lane, rec, p.Candidate, prices, day, v.batches(p.Candidate.Provider)}
+		model = &admitted{model, lane, rec, p.Candidate, prices, day, v.batches(p.Candidate.Provider)}
 	}
 	return retry.New(model, again), nil
 }

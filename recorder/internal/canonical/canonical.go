@@ -81,9 +81,11 @@ func ParamName(part string) string {
 	return name
 }
 
+var separators = strings.NewReplacer("-", "", "_", "")
+
 // CredentialParam reports whether a query parameter has a credential or a signature, by its name.
 func CredentialParam(name string) bool {
-	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
+	switch separators.Replace(strings.ToLower(name)) {
 	case "key", "apikey", "accesskey", "accesstoken", "accesskeyid", "awsaccesskeyid", "token", "idtoken",
 		"refreshtoken", "auth", "authorization", "signature", "sig", "secret", "clientsecret", "password",
 		"xamzsignature", "xamzcredential", "xamzsecuritytoken", "xamzdate", "xgoogsignature", "xgoogcredential":
