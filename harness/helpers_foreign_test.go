@@ -63,7 +63,7 @@ func TestJudgeOfForeignProgram(t *testing.T) {
 	require.Contains(t, judged[0], strings.TrimSpace(e.Answer))
 	require.EqualValues(t, 1, e.JudgeCalls)
 	require.EqualValues(t, 100, *e.JudgeTokensIn)
-	require.EqualValues(t, 1, e.Steps, "the judge's call is no step")
+	require.EqualValues(t, 1, e.Steps, "the judge's call is not a step")
 	require.Equal(t, "it greets", e.Scores[0].Reason)
 	require.Equal(t, "judge.tone", res.Manifest.Judges[0].Check)
 

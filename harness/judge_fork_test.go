@@ -13,7 +13,7 @@ import (
 	"github.com/cupel-eval/cupel/recorder"
 )
 
-// A forked episode is judged by what it came to, not by the verdict on the episode that it continues;
+// A forked episode is judged by its own result, not by the verdict on the episode that it continues;
 // a replay of the fork asks no judge.
 func TestJudgeOfAFork(t *testing.T) {
 	dir, c := t.TempDir(), &court{verdicts: []string{`{"reason": "rude", "score": 0, "pass": false}`, polite}}
