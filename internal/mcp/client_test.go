@@ -141,7 +141,10 @@ func TestClientFailures(t *testing.T) {
 		"half":     `answers tools/call with "{\"structuredContent\":{}}"; answer {"content": [...]}`,
 	} {
 		t.Run(how, func(t *testing.T) {
-			timeout := 20 * time.Second
+			if how == "chatters" && testing.Short() {
+				t.Skip("256 MiB; not with -short")
+			}
+			timeout := 2 * time.Minute
 			if how == "mute" {
 				timeout = time.Second
 			}
