@@ -16,13 +16,13 @@ TESTS    := GOGC=400 $(MEMORY) $(GO) test
 # Packages tested at a time: two more than processors, since the tests of some wait. The
 # two that take longest come first.
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-test: ## tests: less than 3 minutes on two cores; what takes longer is a sample, see slow and long
+test: ## tests: 3 to 4 minutes on two cores; what takes longer is a sample, see slow and long
 	$(TESTS) -vet=off -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without what make check does, and symbols, which take a third of linking
 
 # The tests, and their packages, that call testkit.Slow or testkit.SlowN.
 SLOW  = $(shell git grep -l 'testkit\.Slow' '*_test.go')
 NAMES = $(shell awk '/^func Test/ {name = substr($$2, 1, length($$2) - 2)} /testkit\.Slow/ {print name}' $(SLOW) | sort -u | paste -sd '|')
-slow: ## what make test takes a sample of: pages in a browser, kills, proofs of suites, custom programs: about 3 minutes
+slow: ## what make test takes a sample of: pages in a browser, kills, proofs of suites, custom programs: about 5 minutes
 	CUPEL_SLOW=1 $(TESTS) -count=1 -ldflags='-s -w' -run '^($(NAMES))$$' $(sort $(addprefix ./,$(dir $(SLOW))))
 
 docs: ## execute every command that README.md and docs show: about 1.5 minutes
