@@ -110,7 +110,7 @@ func TestMemoryThatCannotBeRead(t *testing.T) {
 }
 
 // TestReflector: beyond their bound the observations are condensed to what one call writes, which
-// has room for half of them. What is no shorter changes nothing, and a reflection that is still too
+// has room for half of them. A text that is not shorter changes nothing, and a reflection that is still too
 // long is not repeated at once.
 func TestReflector(t *testing.T) {
 	observed := func(text string) []any { return slices.Repeat([]any{saying(text)}, many) }
@@ -126,7 +126,7 @@ func TestReflector(t *testing.T) {
 
 	small := limits.Memory{Tokens: 400, Observations: 10, Observe: true}
 	r = remembering(t, small, 0, map[string][]any{"observer": observed(long), "reflector": observed(long + "\n" + long)})
-	require.Contains(t, r.of("")[many].Call.System, "<data>09:00 fact ", "what is no shorter is not taken")
+	require.Contains(t, r.of("")[many].Call.System, "<data>09:00 fact ", "a text that is not shorter is not taken")
 	require.NotContains(t, r.of("")[many].Call.System, long+"\n"+long+"\n"+long)
 	requireTurnsBetween(t, r)
 

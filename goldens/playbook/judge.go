@@ -77,9 +77,10 @@ func (b *Book) Judges(name string) bool {
 
 // Verdict is what a simulated model replies as a judge, by its prompt alone: the verdict of the
 // rule, or with the chance of an error the other one. Of two works it prefers the one with the
-// better verdict, or, as often as position_bias of the rule says, the one that it saw first. u is drawn uniformly from [0, 1). rates are
-// the model's, unless the rule has others. ok is false if the prompt is not that of a judge of the
-// book. A text that is not a verdict says what is wrong with the rule.
+// better verdict, or, as often as position_bias of the rule says, the one that it saw first. u is
+// drawn uniformly from [0, 1). rates are the model's, unless the rule has others. ok is false if
+// the prompt is not that of a judge of the book. A text that is not a verdict says what is wrong
+// with the rule.
 func (b *Book) Verdict(system, message string, rates Rates, u float64) (said string, ok bool) {
 	if b == nil {
 		return "", false

@@ -219,7 +219,7 @@ func TestUnreadableBatch(t *testing.T) {
 	require.Equal(t, maxUnreadable, p.asked)
 }
 
-// A request that nobody waits for any more leaves the queue; one in a batch says where it is.
+// A cancelled request leaves the queue; one in a batch says where it is.
 func TestCancelledRequests(t *testing.T) {
 	p := &provider{state: `{"status":"in_progress"}`}
 	c := newCollector(t, p, Settings{Settle: time.Hour, MaxWait: time.Hour})

@@ -199,7 +199,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A reply that is not what the API documents is told apart from one that did not come, and an id
+// A reply that is not what the API documents is distinguished from one that did not come, and an id
 // that would lead elsewhere is not asked for.
 func TestUnreadableReplies(t *testing.T) {
 	for _, w := range wires {

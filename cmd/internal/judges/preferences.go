@@ -1,6 +1,7 @@
 package judges
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -99,10 +100,7 @@ func (r *report) add(pairs []pairwise.Pair, asked pairwise.Asked, both [2]side) 
 		case a.Same:
 			v.Outcome = tally.Same(cluster)
 		case a.Orders[0].Failure != "" || a.Orders[1].Failure != "":
-			v.Failure = a.Orders[0].Failure
-			if v.Failure == "" {
-				v.Failure = a.Orders[1].Failure
-			}
+			v.Failure = cmp.Or(a.Orders[0].Failure, a.Orders[1].Failure)
 			r.Failed[v.Failure]++
 		default:
 			v.BaselineFirst, v.NewFirst = &a.Orders[0].Preference, &a.Orders[1].Preference
