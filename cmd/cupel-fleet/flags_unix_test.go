@@ -34,9 +34,10 @@ func TestFleetTakesFlagsOfRun(t *testing.T) {
 
 	// Live: a result for each episode, and the limits in force are seen from everywhere.
 	p.workers = append(p.workers, p.startWorker(), p.startWorker())
-	live := p.start("run", "--queue", p.url, "--mode", "live", "--runs", "live", "--trials", "3", "--max-requests", "100000")
+	live := p.start("run", "--queue", p.url, "--mode", "live", "--runs", "live", "--trials", "5", "--max-requests", "100000")
 	require.Eventually(t, func() bool {
-		for _, w := range p.status()["workers"].([]any) {
+		workers, _ := p.status()["workers"].([]any)
+		for _, w := range workers {
 			if lanes, _ := w.(map[string]any)["lanes"].([]any); len(lanes) == 1 {
 				return true
 			}
@@ -51,7 +52,7 @@ func TestFleetTakesFlagsOfRun(t *testing.T) {
 	require.Zero(t, live.ProcessState.ExitCode(), live.out)
 	m := p.manifest("live")
 	require.Equal(t, "complete", m.Status)
-	require.Equal(t, 3*len(m.Tasks), m.Episodes)
+	require.Equal(t, 5*len(m.Tasks), m.Episodes)
 
 	// Into a pack, of which one process replays the same run, and of which workers replay it.
 	run(0, "--mode", "record", "--runs", "packed", "--pack", "packed.pack.d", "--task", "G0*", "--quiet")

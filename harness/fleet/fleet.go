@@ -125,10 +125,10 @@ type Status struct {
 	// Name is that of the fleet.
 	Name string `json:"name"`
 	// Spent is what the workers have reported, and Granted what they may have spent: see package
-	// shared. Both are zero in a replay. Caps are those of the fleet.
-	Spent   admission.Spend `json:"spent"`
-	Granted admission.Spend `json:"granted"`
-	Caps    admission.Caps  `json:"caps"`
+	// shared. Both are nil in a replay, and while a run begins or ends. Caps are those of the fleet.
+	Spent   *admission.Spend `json:"spent"`
+	Granted *admission.Spend `json:"granted"`
+	Caps    admission.Caps   `json:"caps"`
 	// Limits are those of providers, of each key for all workers together, as the run states them.
 	Limits map[string]admission.Limits `json:"limits,omitempty"`
 	// Run is the run in progress; nil if there is none.

@@ -153,7 +153,7 @@ func showRun(h Host, s fleet.Status) {
 		}
 		_, _ = fmt.Fprintf(h.Stdout, "coordinator  %s\nepisodes     %d of %d done, %d solved, %d without a result\ncost         %s, %d tokens, %d requests, %d retries\n",
 			console.Line(r.Coordinator), r.Done, r.Total, r.Solved, r.Excluded, cost, r.Tokens, r.Requests, r.Retries)
-		if r.Mode != "replay" {
+		if s.Spent != nil {
 			_, _ = fmt.Fprintf(h.Stdout, "spent        %s of %s, %s granted to workers; %s of %s requests, %s of %s tokens\n", dollars(s.Spent.CostNanoUSD), dollarCap(s.Caps.CostNanoUSD),
 				dollars(s.Granted.CostNanoUSD), console.Decimal(s.Spent.Requests), unlimited(s.Caps.Requests), console.Decimal(s.Spent.Tokens), unlimited(s.Caps.Tokens))
 		}

@@ -36,18 +36,24 @@ func (w *worker) limits(ctx context.Context, a announcement) (*fleet.Shared, err
 	return &fleet.Shared{Caps: config.Caps, Limits: config.Limits, Sharing: pool.Member(shared.Options{Name: w.access.Client, Notice: w.access.Say})}, nil
 }
 
-// addSpent adds what the workers of a run have spent.
+// addSpent adds what the workers of a run have spent, unless the run has no limits yet, or no more.
 func addSpent(ctx context.Context, q *queue, run string, s *fleet.Status) error {
 	if s.Run.Mode == "replay" {
 		return nil
 	}
+	var state shared.State
 	pool, err := shared.Open(ctx, buckets{q.runs}, sharedKey(run), run)
-	if err != nil {
+	if err == nil {
+		state, err = pool.State(ctx)
+	}
+	switch {
+	case errors.Is(err, shared.ErrNoKey):
+		return nil
+	case err != nil:
 		return err
 	}
-	state, err := pool.State(ctx)
-	s.Spent, s.Granted, s.Caps, s.Limits = state.Spent, state.Granted, state.Caps, state.Limits
-	return err
+	s.Spent, s.Granted, s.Caps, s.Limits = &state.Spent, &state.Granted, state.Caps, state.Limits
+	return nil
 }
 
 // buckets is a shared.KV.

@@ -2,6 +2,7 @@ package natsfleet_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -121,9 +122,26 @@ func TestFleetRecords(t *testing.T) {
 		own.CassetteDir, own.Runs = "", t.TempDir()
 		startWorker(t, url, name, own)
 	}
+	watcher, ended, failed := dial(t, url, "watcher", &said{}), make(chan struct{}), make(chan error, 1)
+	go func() { // the status can be asked for at any moment of the run
+		for {
+			_, err := watcher.Status(context.Background())
+			select {
+			case <-ended:
+			default:
+				if err == nil {
+					continue
+				}
+			}
+			failed <- err
+			return
+		}
+	}()
 	q := dial(t, url, "lead", &said{})
 	res, err := coordinate(t, q, o, fleet.CoordinateOptions{})
+	close(ended)
 	require.NoError(t, err)
+	require.NoError(t, <-failed)
 	require.Equal(t, "complete", res.Manifest.Status, res.Excluded)
 	all, again := p.requests()
 	require.Equal(t, []int{2 * tasks, 0}, []int{all, again})
