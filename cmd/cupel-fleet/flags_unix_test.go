@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,4 +89,6 @@ func TestFleetTakesFlagsOfRun(t *testing.T) {
 	require.Zero(t, code, out)
 	require.Equal(t, p.manifest("alone").Decide, p.manifest("decided").Decide)
 	require.Equal(t, p.manifest("alone").Episodes, p.manifest("decided").Episodes)
+	p.workers[0].kill()
+	require.Equal(t, 1, strings.Count(p.workers[0].out.String(), "working on run "+p.manifest("decided").RunID), "a worker begins once, not in each round")
 }

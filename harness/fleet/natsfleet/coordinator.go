@@ -130,7 +130,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 		return err
 	}
 	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts}
-	a.Manifest.Tasks = nil
+	a.Manifest.Tasks, a.Manifest.Decide = nil, nil // the same in each round: workers go on
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err
