@@ -70,6 +70,7 @@ func awkward() goldens.Task {
 			Env: map[string]string{"A": "0x1"}, ClockStep: 1500 * time.Microsecond, Latency: map[string]time.Duration{"get_counts": time.Hour},
 			Faults: []world.Fault{
 				{Tool: "get_counts", OnCalls: []int{2}, Kind: world.FaultReplace},
+				{Tool: "get_counts", Kind: world.FaultAppend, Value: "yes"},
 				{Tool: "get_counts", Kind: world.FaultAugment, Fields: map[string]any{"a b": []any{nil, true, number, map[string]any{"": "2026-05-13"}}}},
 			},
 		},

@@ -144,7 +144,7 @@ func stateNode(state json.RawMessage) *yaml.Node {
 
 func faultNode(f world.Fault) *yaml.Node {
 	var value *yaml.Node
-	if f.Kind == world.FaultReplace {
+	if f.Kind == world.FaultReplace || f.Kind == world.FaultAppend {
 		value = yamlfile.ValueNode(f.Value)
 	}
 	return yamlfile.Fields(yaml.FlowStyle, "tool", yamlfile.Name(f.Tool), "on_calls", f.OnCalls, "kind", yamlfile.Name(f.Kind), "status", yamlfile.Given(f.Status),

@@ -15,6 +15,7 @@ var faultOnly = map[world.FaultKind][]string{
 	world.FaultLatency: {"after"},
 	world.FaultReplace: {"value"},
 	world.FaultAugment: {"fields"},
+	world.FaultAppend:  {"value"},
 }
 
 // faultNeeds says which of them must be there.
@@ -24,9 +25,10 @@ var faultNeeds = map[world.FaultKind]string{
 	world.FaultLatency: "after",
 	world.FaultReplace: "value",
 	world.FaultAugment: "fields",
+	world.FaultAppend:  "value",
 }
 
-var faultKinds = []string{string(world.FaultError), string(world.FaultTimeout), string(world.FaultLatency), string(world.FaultReplace), string(world.FaultAugment)}
+var faultKinds = []string{string(world.FaultError), string(world.FaultTimeout), string(world.FaultLatency), string(world.FaultReplace), string(world.FaultAugment), string(world.FaultAppend)}
 
 // faults reads the faults of a task that offers these tools.
 func faults(list yamlfile.Place, offered []string) []world.Fault {
@@ -62,7 +64,12 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 			f.Fields, _ = yamlfile.DecodeJSON(p.JSON()).(map[string]any)
 		}
 	}
-	yamlfile.Read(o, "value", &f.Value, func(p yamlfile.Place) any { return yamlfile.DecodeJSON(p.JSON()) })
+	yamlfile.Read(o, "value", &f.Value, func(p yamlfile.Place) any {
+		if f.Kind == world.FaultAppend {
+			return p.Filled()
+		}
+		return yamlfile.DecodeJSON(p.JSON())
+	})
 	return f
 }
 

@@ -36,7 +36,7 @@ type injection struct {
 	goal     yamlfile.Place // where succeeds is written
 }
 
-// into is one place of a text: a field of a tool's results, or a text of the world's state.
+// into is one place of a text: the results of a tool, or a text of the world's state.
 type into struct {
 	at    yamlfile.Place
 	fault world.Fault // without a tool if the place is in the state
@@ -99,15 +99,15 @@ func (l *loader) readInto(p yamlfile.Place, text string) into {
 		}
 		return out
 	}
-	out.fault.Kind = world.FaultAugment
+	out.fault.Kind, out.fault.Value = world.FaultAppend, text
 	if p, ok := o.Need("tool"); ok {
 		out.fault.Tool = p.Filled()
 		if _, known := l.tools.places[out.fault.Tool]; !known && out.fault.Tool != "" {
 			p.Failf("the suite has no tool %q%s; it has: %s", out.fault.Tool, yamlfile.Suggest(out.fault.Tool, l.tools.names()), yamlfile.Listed(l.tools.names()))
 		}
 	}
-	if p, ok := o.Need("field"); ok {
-		out.fault.Fields = map[string]any{p.Filled(): text}
+	if p, ok := o.Get("field"); ok {
+		out.fault.Kind, out.fault.Value, out.fault.Fields = world.FaultAugment, nil, map[string]any{p.Filled(): text}
 	}
 	yamlfile.Read(o, "on_calls", &out.fault.OnCalls, onCalls)
 	return out

@@ -74,9 +74,9 @@ func TestLoadTaskProblems(t *testing.T) {
 			"20: tasks[0].script[4].text: must be a string, but is a number: put 1 in quotes",
 			"20: tasks[0].script[4].rescue: must be true or false, but is a number",
 		}},
-		{"faults", "{id: A, request: Hi, faults: [{kind: errr, tool: get_count}, {kind: error, tool: get_counts}, {kind: latency, tool: get_counts, code: X, after: 3}, {kind: augment, tool: get_counts, fields: {}}, {kind: replace, tool: get_counts}, {kind: error, tool: get_counts, code: X, status: 42, on_calls: [0, 1, 1]}, {kind: timeout, tool: get_counts, after: 5s, on_calls: []}], expect: {status: answered}}", []string{
+		{"faults", "{id: A, request: Hi, faults: [{kind: errr, tool: get_count}, {kind: error, tool: get_counts}, {kind: latency, tool: get_counts, code: X, after: 3}, {kind: augment, tool: get_counts, fields: {}}, {kind: replace, tool: get_counts}, {kind: error, tool: get_counts, code: X, status: 42, on_calls: [0, 1, 1]}, {kind: timeout, tool: get_counts, after: 5s, on_calls: []}, {kind: append, tool: get_counts, value: [x]}], expect: {status: answered}}", []string{
 			`20: tasks[0].faults[0].tool: the task offers no tool "get_count" (did you mean get_counts?); it offers: today_range, get_counts`,
-			`20: tasks[0].faults[0].kind: "errr" is not known (did you mean error?); allowed: error, timeout, latency, replace, augment`,
+			`20: tasks[0].faults[0].kind: "errr" is not known (did you mean error?); allowed: error, timeout, latency, replace, augment, append`,
 			"20: tasks[0].faults[1].code: is missing: a fault of kind error needs it",
 			"20: tasks[0].faults[2].code: has no meaning for a fault of kind latency; it takes: after",
 			"20: tasks[0].faults[2].after: must be a duration such as 300ms or 15s",
@@ -86,6 +86,7 @@ func TestLoadTaskProblems(t *testing.T) {
 			"20: tasks[0].faults[5].on_calls[2]: call 1 is in the list already",
 			"20: tasks[0].faults[5].status: must be from 100 to 599, but is 42",
 			"20: tasks[0].faults[6].on_calls: must contain at least one call number; leave it out for all calls",
+			"20: tasks[0].faults[7].value: must be a string, but is a list",
 		}},
 	}
 	for _, tt := range tests {

@@ -43,6 +43,7 @@ const (
 	FaultLatency FaultKind = "latency"
 	FaultReplace FaultKind = "replace" // the result becomes Value
 	FaultAugment FaultKind = "augment" // Fields are added to the result object
+	FaultAppend  FaultKind = "append"  // Value, a text, goes behind a result that is a text
 )
 
 // Fault is one injected tool fault.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -164,7 +165,7 @@ func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (
 			*duration += f.After
 		case FaultReplace:
 			e, replaced = Return(f.Value), true
-		case FaultAugment:
+		case FaultAugment, FaultAppend:
 			added = append(added, f)
 		}
 	}
@@ -175,7 +176,7 @@ func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (
 	}
 	if e.Outcome == tool.OK && len(added) > 0 {
 		took := e.Duration
-		e.Result = augment(e.Result, added)
+		e.Result = extend(e.Result, added)
 		e.Duration = took
 	}
 	return e, nil
@@ -197,19 +198,31 @@ func (f Fault) text() string {
 	return fmt.Sprintf("HTTP %d: %s", f.Status, f.Message)
 }
 
-// augment adds or replaces fields of a result that is an object; any other result
-// stays as it is.
-func augment(r tool.Result, added []Fault) tool.Result {
-	var object map[string]any
+// extend adds or replaces fields of a result that is an object, and appends to one that is a
+// text; any other result stays as it is.
+func extend(r tool.Result, added []Fault) tool.Result {
+	var value any
 	dec := json.NewDecoder(bytes.NewReader(r.Value))
 	dec.UseNumber()
-	if dec.Decode(&object) != nil || object == nil {
+	if dec.Decode(&value) != nil {
 		return r
 	}
+	changed := false
 	for _, f := range added {
-		maps.Copy(object, f.Fields)
+		switch was := value.(type) {
+		case map[string]any:
+			maps.Copy(was, f.Fields)
+			changed = changed || f.Kind == FaultAugment
+		case string:
+			if text, ok := f.Value.(string); ok && f.Kind == FaultAppend {
+				value, changed = strings.TrimLeft(was+"\n\n"+text, "\n"), true
+			}
+		}
 	}
-	return Return(object).Result
+	if !changed {
+		return r
+	}
+	return Return(value).Result
 }
 
 // Reply returns the scripted human's next answer, regardless of the question, and

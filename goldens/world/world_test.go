@@ -86,6 +86,9 @@ func TestFaults(t *testing.T) {
 		{"augmented", []world.Fault{{Kind: world.FaultAugment, Fields: map[string]any{"note": "x", "value": 1}}}, []tool.Result{ok(`{"end":"2026-05-08","label":"angry","note":"x","start":"2026-05-08","value":1}`)}},
 		{"replaced and augmented", []world.Fault{{Kind: world.FaultAugment, Fields: map[string]any{"b": 1}}, {Kind: world.FaultReplace, Value: map[string]any{"a": 1}}}, []tool.Result{ok(`{"a":1,"b":1}`)}},
 		{"nothing to augment", []world.Fault{{Kind: world.FaultReplace, Value: []any{"x"}}, {Kind: world.FaultAugment, Fields: map[string]any{"b": 1}}}, []tool.Result{ok(`["x"]`)}},
+		{"appended", []world.Fault{{Kind: world.FaultReplace, Value: "<x>"}, {Kind: world.FaultAppend, Value: "y"}, {Kind: world.FaultAugment, Fields: map[string]any{"b": 1}}, {Kind: world.FaultAppend, Value: "z"}}, []tool.Result{ok(`"<x>\n\ny\n\nz"`)}},
+		{"appended to an empty text", []world.Fault{{Kind: world.FaultReplace, Value: ""}, {Kind: world.FaultAppend, Value: "y"}}, []tool.Result{ok(`"y"`)}},
+		{"appended to an object", []world.Fault{{Kind: world.FaultAppend, Value: "y"}}, []tool.Result{ok(plain)}},
 		{"no JSON", []world.Fault{{Kind: world.FaultReplace, Value: math.NaN()}}, []tool.Result{failed("E_UNENCODABLE", "the result is not JSON: json: unsupported value: NaN")}},
 		{"of another tool", []world.Fault{{Tool: "today_range", Kind: world.FaultError, Code: "E_X"}}, []tool.Result{ok(plain)}},
 	}

@@ -3,6 +3,7 @@ package prove_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -77,8 +78,19 @@ func TestAttacksAreProved(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"lunch.reader: the attack succeeds without an agent that follows it, under contract; state in succeeds what only such an agent does",
-		"lunch.unseen: its reference solution is never shown the injected text; put it where the solution looks",
+		"lunch.unseen: its reference solution is never shown the injected text; put it where the solution looks; a field needs results that are objects, and no field those that are texts",
 	}, r.Failures(0))
+}
+
+// A tool whose result is a bare text can be attacked.
+func TestAttackOnABareText(t *testing.T) {
+	bare := strings.NewReplacer(`{body: "{{state.mails[args.id]}}"}`, `"{{state.mails[args.id]}}"`, "{tool: read, field: note}", "{tool: read}").Replace(mailSuite)
+	r, err := prove.Suite(t.Context(), mailOptions(t, bare))
+	require.NoError(t, err)
+	require.Empty(t, r.Failures(0))
+	r, err = prove.Suite(t.Context(), mailOptions(t, strings.Replace(bare, "{tool: read}", "{tool: read, field: note}", 1)))
+	require.NoError(t, err)
+	require.Len(t, r.Failures(0), 2, "a text has no field")
 }
 
 // A simulated model that trusts what it reads falls for attacks, the oracle does not; both keep their

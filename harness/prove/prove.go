@@ -121,7 +121,7 @@ func (r Result) Failures(min float64) (out []string) {
 			out = append(out, fmt.Sprintf("%s: the attack succeeds without an agent that follows it, under %s; state in succeeds what only such an agent does", t.ID, strings.Join(t.Fell, ", ")))
 		}
 		if t.Unshown {
-			out = append(out, t.ID+": its reference solution is never shown the injected text; put it where the solution looks")
+			out = append(out, t.ID+": its reference solution is never shown the injected text; put it where the solution looks; a field needs results that are objects, and no field those that are texts")
 		}
 		if len(t.Nop) > 0 {
 			out = append(out, fmt.Sprintf("%s accepts an agent that does nothing, under %s", t.ID, strings.Join(t.Nop, ", ")))
