@@ -3,8 +3,11 @@ package harness_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
 	"github.com/cupel-eval/cupel/recorder"
@@ -69,6 +73,47 @@ func TestJudgeOfForeignProgram(t *testing.T) {
 
 	foreignReplays(t, o, rows)
 	require.Len(t, judged, 1, "a replay asks no judge")
+}
+
+// The result of a program that judges an external agent is kept like that of every agent: a replay
+// does not run the program, unless the agent is run again, whose answer may be another one.
+func TestScoreOfForeignProgramIsKept(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("sh is not on this machine")
+	}
+	t.Setenv(foreignChild, "1")
+	ran := filepath.Join(t.TempDir(), "ran")
+	o := foreignOptions(t, "")
+	o.Suite = talkSuite(t, strings.NewReplacer("judge: {name: tone, at_least: 0.5}",
+		fmt.Sprintf(`score: {name: brief, exec: [sh, -c, 'cat >%[1]s.in && echo . >>%[1]s && echo "{\"score\": 0.75, \"reason\": \"brief\"}"'], at_least: 0.5}`, ran),
+		"judges: [{name: tone, rubric: The answer greets., provider: openai, model: gpt-4o, max_tokens: 300}]\n", "").Replace(judgedForeignSuite))
+	o.Suite.Tasks[0].Expect[0].Scores[0].Dir = filepath.Dir(ran) // the suite is in memory
+	o.Candidates = []goldens.Candidate{{Name: "foreign", Agent: "external", Provider: "sim-openai", Model: "sim-strong", Settings: settings.Settings{Exec: settings.Exec{Command: []string{os.Args[0]}, Env: []string{foreignChild + "=1"}}}}}
+	o.Transport = func(string) http.RoundTripper { return &scriptedModel{failed: map[string]int{}} }
+	times := func() int {
+		text, err := os.ReadFile(ran)
+		require.NoError(t, err)
+		return strings.Count(string(text), ".")
+	}
+	run := func(mode recorder.Mode) ledger.Rows {
+		o.Mode, o.Cassettes = mode, os.DirFS(o.CassetteDir)
+		res, err := harness.Run(context.Background(), o)
+		require.NoError(t, err)
+		rows := rowsOf(t, res)
+		require.Empty(t, rows.Episodes[0].ErrorText)
+		require.True(t, rows.Episodes[0].Solved, rows.Episodes[0].Checks)
+		require.Equal(t, "brief", rows.Episodes[0].Scores[0].Reason)
+		return rows
+	}
+	run(recorder.Live)
+	require.Equal(t, 1, times())
+	rows := run(recorder.Record)
+	require.Equal(t, 2, times())
+	require.Equal(t, withoutRun(rows), withoutRun(run(recorder.Replay)))
+	require.Equal(t, 2, times(), "a replay takes the result from the cassette")
+	o.WithAgent = true
+	require.Equal(t, withoutRun(rows), withoutRun(run(recorder.Replay)))
+	require.Equal(t, 3, times(), "the program judges what the agent answers now")
 }
 
 // A person at the terminal answers an external agent in place of the simulated user, whose model is

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/rubric"
@@ -111,9 +110,9 @@ func scoreBy(ctx context.Context, e *driver, spec scorer.Spec, doc scorer.Episod
 		return spec.Call(ctx, f, doc)
 	}
 	var to http.RoundTripper = toolTransport{secrets: e.Secrets}
-	recorded := e.recorder != nil && e.Candidate.Agent != strategy.External && (e.Mode != recorder.Replay || e.Scoring == ScoreRecorded)
-	if recorded {
-		to = e.recorder
+	mode := e.helpers.Mode // that of the run: what an external agent did is replayed in every mode
+	if e.recorder != nil && (mode == recorder.Record || mode == recorder.Replay && e.Scoring == ScoreRecorded) {
+		to = e.recorder.Source()
 	}
 	result, err := scorer.Ask(recorder.Ordered(ctx, e.issued+1), to, spec, doc)
 	if _, ok := errors.AsType[*recorder.MissError](err); ok {
