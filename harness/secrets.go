@@ -38,6 +38,9 @@ func registerTask(r *runner, t goldens.Task) error {
 		}
 		r.secrets.Add(found...)
 		for _, h := range t.Helpers() {
+			if h.Role == helper.User && r.Human != nil { // a person answers in its place
+				continue
+			}
 			if err := registerHelper(r, h); err != nil {
 				return fmt.Errorf("task %s: %s %s: %w", t.ID, h.Role, h.Model.Name, err)
 			}
@@ -131,6 +134,9 @@ func registerAll(r *runner) error {
 		}
 	}
 	for _, t := range r.plan.tasks {
+		if !t.planned {
+			continue
+		}
 		if err := registerTask(r, t.Task); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/load"
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/harness/cassettes"
+	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/providers/all"
@@ -158,6 +161,28 @@ func TestUserFails(t *testing.T) {
 	require.Equal(t, ledger.StatusInfraError, e.Status, e.ErrorText)
 	require.Contains(t, e.ErrorText, "user user: ")
 	require.False(t, e.Solved)
+}
+
+// The key of a user's model is needed only where it may be asked: not by a strategy that cannot ask,
+// and not if a person answers.
+func TestKeyOfUser(t *testing.T) {
+	o := withUser(t, t.TempDir(), userSuite)
+	o.Mode = recorder.Live
+	o.Key = func(c goldens.Candidate) (string, error) {
+		if c.Provider == "sim-anthropic" {
+			return "", errors.New("set A_KEY")
+		}
+		return "", nil
+	}
+	_, err := Run(t.Context(), o)
+	require.EqualError(t, err, "task T: user user: set A_KEY")
+	o.Select.Candidates = []string{"plan"}
+	require.Len(t, finished(t, o).Rows.Episodes, 1)
+	o.Select.Candidates = []string{"tools"}
+	o.Human = func(context.Context, episode.Question) (episode.Answer, bool) {
+		return episode.Answer{Text: "O7"}, true
+	}
+	require.Len(t, finished(t, o).Rows.Episodes, 2)
 }
 
 // listener is an agent that only listens, and says one thing each time.
