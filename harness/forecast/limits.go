@@ -136,7 +136,7 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 		}
 		ofProvider[s.Provider] = ofProvider[s.Provider].plus(s.estimates)
 	}
-	if unknown != nil {
+	if unknown != nil && f.Runs != "" { // otherwise there is nothing to learn from
 		f.warnf("no past runs to estimate from, so only bounds are known for: %s; run a few episodes first", drive.Abridge(unknown, 8))
 	}
 	if f.Batch != nil {

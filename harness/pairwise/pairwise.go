@@ -83,12 +83,9 @@ func Ask(ctx context.Context, o harness.Options, jury helper.Jury, pairs []Pair)
 	if err != nil || len(suite.Tasks) == 0 {
 		return a, err
 	}
-	o.Matrix = harness.Matrix{Suite: suite, Candidates: []goldens.Candidate{candidate(jury)}, Trials: 1, Seed: o.Seed}
-	o.RunFolder = harness.RunFolder{}
-	o.Strategies = map[string]agent.Strategy{strategyName: {New: func(p agent.Params) (agent.Machine, error) { return newMachine(jury, p), nil }}}
+	o = asking(o, jury, suite)
 	failures := map[string]string{}
 	if o.Mode == recorder.Record {
-		o.Stale = true
 		res, err := harness.Run(ctx, o)
 		if err != nil && !errors.Is(err, harness.ErrAllFresh) {
 			return a, err
@@ -117,6 +114,25 @@ func Ask(ctx context.Context, o harness.Options, jury helper.Jury, pairs []Pair)
 	}
 	a.Interrupted = a.Interrupted || res.Interrupted
 	return a, fill(&a, suite.Tasks, res.Rows.Episodes, places, failures)
+}
+
+// Questions returns the options of the run that Ask would make, for a forecast: each question is an
+// episode. The suite has no task if the judge would see no difference in any pair.
+func Questions(o harness.Options, jury helper.Jury, pairs []Pair) (harness.Options, error) {
+	suite, _, err := questions(jury, pairs, make([]Answer, len(pairs)))
+	if err != nil {
+		return o, err
+	}
+	return asking(o, jury, suite), nil
+}
+
+// asking makes options those of a run that asks questions. A recording asks those that are not recorded.
+func asking(o harness.Options, jury helper.Jury, questions *goldens.Suite) harness.Options {
+	o.Matrix = harness.Matrix{Suite: questions, Candidates: []goldens.Candidate{candidate(jury)}, Trials: 1, Seed: o.Seed}
+	o.RunFolder = harness.RunFolder{}
+	o.Strategies = map[string]agent.Strategy{strategyName: {New: func(p agent.Params) (agent.Machine, error) { return newMachine(jury, p), nil }}}
+	o.Stale = o.Mode == recorder.Record
+	return o
 }
 
 // replay makes options those of a replay of what is recorded, and counts what is not.

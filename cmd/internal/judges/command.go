@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
@@ -24,6 +25,8 @@ type Host struct {
 	// caller calls cleanup.
 	Run    func(ctx context.Context, suite string) (o harness.Options, cleanup func(), err error)
 	Replay func(ctx context.Context, m manifest.Manifest) (o harness.Options, cleanup func(), err error)
+	// Forecast prints what a run would come to.
+	Forecast func(o harness.Options) error
 	// Begin shows the progress of a run, and has Ctrl-C drain it, until end is called.
 	Begin func(ctx context.Context, o *harness.Options) (_ context.Context, end func())
 }
@@ -75,10 +78,13 @@ task, and how often the orders disagree.
 BASELINE and NEW are RUN:CANDIDATE, or RUN if it has one candidate. The answers of the
 judge are recorded in the folder comparisons of the suite, named by what it saw, and are
 replayed unless --mode says otherwise. --mode record asks what is not recorded yet, so it
-also continues after Ctrl-C. Details: docs/scorers.md.`,
+also continues after Ctrl-C.
+
+Preferences decide no verdict: cupel gate and criteria do not read them. A step of your
+own can read --json. Details: docs/scorers.md.`,
 		Example: `  cupel judge compare latest:weak latest:strong --judge tone --mode record
   cupel judge compare latest:weak latest:strong --json
-  cupel judge compare previous:mini latest:mini --mode record --max-cost 2`,
+  cupel judge compare previous:mini latest:mini --mode record --max-cost 2 --dry-run`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, names []string) error {
 			h, err := host(c)
@@ -92,6 +98,8 @@ also continues after Ctrl-C. Details: docs/scorers.md.`,
 	fl.StringVar(&f.judge, "judge", "", "judge of the suite (default: the only one)")
 	fl.StringVar(&f.recordings, "recordings", "", "`folder` of the judge's recorded answers (default: comparisons in the suite's folder)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON, with every pair")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print questions, expected calls, tokens and cost (record and live mode); ask nothing")
+	packing.Flag(cmd, new(string))
 	fl.String("config", config.Name, "configuration file")
 	fl.String("runs", "", "folder of the runs (default runs)")
 	fl.String("suite", "", "suite that has the judge (default: that of the new run)")

@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/helper"
+	"github.com/cupel-eval/cupel/goldens/rubric"
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -28,7 +29,7 @@ import (
 // compareOptions are the flags of judge compare that are not settings.
 type compareOptions struct {
 	judge, recordings string
-	asJSON            bool
+	asJSON, dryRun    bool
 }
 
 // key is a task and a trial.
@@ -74,6 +75,9 @@ func compare(ctx context.Context, h Host, names []string, f compareOptions) erro
 		return err
 	}
 	r.Mode = string(cmp.Or(o.Mode, recorder.Replay))
+	if f.dryRun {
+		return forecast(h, f, o, jury, pairs)
+	}
 	ctx, end := h.Begin(ctx, &o)
 	asked, err := pairwise.Ask(ctx, o, jury, pairs)
 	end()
@@ -100,6 +104,28 @@ func compare(ctx context.Context, h Host, names []string, f compareOptions) erro
 		return exit.With(exit.Failed, errors.New("the judge gave no preference for some pairs; the same command asks about these again"))
 	}
 	return nil
+}
+
+// forecast says what asking about the pairs would come to.
+func forecast(h Host, f compareOptions, o harness.Options, jury helper.Jury, pairs []pairwise.Pair) error {
+	if o.Mode != recorder.Record && o.Mode != recorder.Live {
+		return exit.Usage(errors.New("--dry-run says what it would cost to ask the judge, and a replay asks nothing; add --mode record"))
+	}
+	o, err := pairwise.Questions(o, jury, pairs)
+	if err != nil {
+		return err
+	}
+	err = harness.ErrAllFresh
+	if len(o.Suite.Tasks) > 0 {
+		err = h.Forecast(o)
+	}
+	switch {
+	case errors.Is(err, harness.ErrAllFresh):
+		_, err = fmt.Fprintf(h.Stdout, "nothing to ask about %d pairs: the answers are recorded, or the judge would see no difference\n", len(pairs))
+	case err == nil && !f.asJSON:
+		_, err = fmt.Fprintf(h.Stdout, "each episode is a question about one of %d pairs in one order: one call, or up to %d if a reply is not a preference\n", len(pairs), rubric.Attempts)
+	}
+	return err
 }
 
 // openSide opens RUN:CANDIDATE.
