@@ -10,7 +10,6 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
-	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/recorder"
@@ -29,16 +28,14 @@ func (f *runFlags) base(ctx context.Context, p *process, cfg config.Config) (o h
 	return o, cleanup, err
 }
 
-// forecast says what the run would do, and does not do it.
-func (f *runFlags) forecast(p *process, o harness.Options, ev *progress.Events) error {
+// forecast says what a run would do, and does not do it.
+func (p *process) forecast(o harness.Options, asJSON, quiet bool) error {
 	out, err := forecast.Make(o)
 	switch {
-	case err != nil:
-		return nothingToDo(p, *f, ev, err)
-	case f.asJSON:
+	case err != nil || quiet && !asJSON:
+		return err
+	case asJSON:
 		return p.printJSON(out)
-	case f.quiet:
-		return nil
 	}
 	return printForecast(p, out)
 }

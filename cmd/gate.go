@@ -13,7 +13,6 @@ import (
 	"github.com/cupel-eval/cupel/cmd/internal/progress"
 	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
-	"github.com/cupel-eval/cupel/harness/forecast"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -167,16 +166,7 @@ func newJudge(p *process) *cobra.Command {
 		h.Replay = func(ctx context.Context, m manifest.Manifest) (harness.Options, func(), error) {
 			return p.replayOf(ctx, cfg, m, "")
 		}
-		h.Forecast = func(o harness.Options) error {
-			out, err := forecast.Make(o)
-			if asJSON, _ := c.Flags().GetBool("json"); asJSON && err == nil {
-				return p.printJSON(out)
-			}
-			if err != nil {
-				return err
-			}
-			return printForecast(p, out)
-		}
+		h.Forecast = func(o harness.Options, asJSON bool) error { return p.forecast(o, asJSON, false) }
 		h.Begin = func(ctx context.Context, o *harness.Options) (context.Context, func()) {
 			prog := progress.New(p.stderr, p.now, func(s string) string { return p.secrets.Redact("output", s) }, true)
 			ctx, drain, stop := interrupts(ctx, prog)

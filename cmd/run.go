@@ -144,7 +144,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	}
 	defer cleanup()
 	if f.dryRun {
-		return f.forecast(p, o, ev)
+		return nothingToDo(p, f, ev, p.forecast(o, f.asJSON, f.quiet))
 	}
 	o.Drain, o.Progress, o.Watch = drain, prog.Episode, prog.Watch
 	prog.SetCap(o.Caps.CostNanoUSD)

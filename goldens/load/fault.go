@@ -8,24 +8,15 @@ import (
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
-// faultOnly says which fields belong to which kind, besides tool, on_calls and kind.
+// faultOnly says which fields belong to which kind, besides tool, on_calls and kind. The first must
+// be there.
 var faultOnly = map[world.FaultKind][]string{
-	world.FaultError:   {"status", "code", "message"},
+	world.FaultError:   {"code", "status", "message"},
 	world.FaultTimeout: {"after"},
 	world.FaultLatency: {"after"},
 	world.FaultReplace: {"value"},
 	world.FaultAugment: {"fields"},
 	world.FaultAppend:  {"value"},
-}
-
-// faultNeeds says which of them must be there.
-var faultNeeds = map[world.FaultKind]string{
-	world.FaultError:   "code",
-	world.FaultTimeout: "after",
-	world.FaultLatency: "after",
-	world.FaultReplace: "value",
-	world.FaultAugment: "fields",
-	world.FaultAppend:  "value",
 }
 
 var faultKinds = []string{string(world.FaultError), string(world.FaultTimeout), string(world.FaultLatency), string(world.FaultReplace), string(world.FaultAugment), string(world.FaultAppend)}
@@ -75,7 +66,7 @@ func fault(o yamlfile.Object, offered []string) world.Fault {
 
 // faultShape reports fields that the kind lacks or has no use for.
 func faultShape(o yamlfile.Object, kind world.FaultKind) {
-	if need := faultNeeds[kind]; !o.Has(need) {
+	if need := faultOnly[kind][0]; !o.Has(need) {
 		o.FieldAt(need).Failf("is missing: a fault of kind %s needs it", kind)
 	}
 	for _, name := range faultFields {

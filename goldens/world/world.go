@@ -175,9 +175,7 @@ func (w *Environment) execute(c tool.Call, duration *time.Duration, run func() (
 		}
 	}
 	if e.Outcome == tool.OK && len(added) > 0 {
-		took := e.Duration
-		e.Result = extend(e.Result, added)
-		e.Duration = took
+		extend(&e.Result, added)
 	}
 	return e, nil
 }
@@ -200,29 +198,26 @@ func (f Fault) text() string {
 
 // extend adds or replaces fields of a result that is an object, and appends to one that is a
 // text; any other result stays as it is.
-func extend(r tool.Result, added []Fault) tool.Result {
+func extend(r *tool.Result, added []Fault) {
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(r.Value))
 	dec.UseNumber()
-	if dec.Decode(&value) != nil {
-		return r
-	}
-	changed := false
+	_ = dec.Decode(&value) // what is not JSON stays, too
 	for _, f := range added {
 		switch was := value.(type) {
 		case map[string]any:
 			maps.Copy(was, f.Fields)
-			changed = changed || f.Kind == FaultAugment
 		case string:
-			if text, ok := f.Value.(string); ok && f.Kind == FaultAppend {
-				value, changed = strings.TrimLeft(was+"\n\n"+text, "\n"), true
+			if text, ok := f.Value.(string); ok {
+				value = strings.TrimLeft(was+"\n\n"+text, "\n")
 			}
+		default:
+			return
 		}
 	}
-	if !changed {
-		return r
-	}
-	return Return(value).Result
+	took := r.Duration
+	*r = Return(value).Result
+	r.Duration = took
 }
 
 // Reply returns the scripted human's next answer, regardless of the question, and

@@ -26,7 +26,7 @@ type Host struct {
 	Run    func(ctx context.Context, suite string) (o harness.Options, cleanup func(), err error)
 	Replay func(ctx context.Context, m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 	// Forecast prints what a run would come to.
-	Forecast func(o harness.Options) error
+	Forecast func(o harness.Options, asJSON bool) error
 	// Begin shows the progress of a run, and has Ctrl-C drain it, until end is called.
 	Begin func(ctx context.Context, o *harness.Options) (_ context.Context, end func())
 }

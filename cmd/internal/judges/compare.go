@@ -117,7 +117,7 @@ func forecast(h Host, f compareOptions, o harness.Options, jury helper.Jury, pai
 	}
 	err = harness.ErrAllFresh
 	if len(o.Suite.Tasks) > 0 {
-		err = h.Forecast(o)
+		err = h.Forecast(o, f.asJSON)
 	}
 	switch {
 	case errors.Is(err, harness.ErrAllFresh):
