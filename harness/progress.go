@@ -16,7 +16,7 @@ type Progress struct {
 	// RunID and Dir are as in Result; Dir is empty without a folder.
 	RunID, Dir string
 	// Done of Total episodes have ended, Resumed of them before the run was resumed;
-	// InFlight are running now.
+	// InFlight are running now, in this process.
 	Done, Total, Resumed, InFlight int
 	// Round of Rounds is in progress, and Total counts the episodes up to its end; both are
 	// 0 in a run without rounds.

@@ -112,13 +112,16 @@ func (v view) counts() string {
 	return text
 }
 
-// flight is what is in progress.
+// flight is what is in progress in this process, "" if nothing is, as where workers do it.
 func (v view) flight() string {
-	text := fmt.Sprintf("%d in flight", v.InFlight)
-	if n := v.Admission.Waiting; n > 0 {
-		text += fmt.Sprintf(", %d waiting", n)
+	var running, waiting string
+	if v.InFlight > 0 {
+		running = fmt.Sprintf("%d in flight", v.InFlight)
 	}
-	return text
+	if n := v.Admission.Waiting; n > 0 {
+		waiting = fmt.Sprintf("%d waiting", n)
+	}
+	return words.Join(", ", running, waiting)
 }
 
 // batches is what waits for batches, "" if nothing does.

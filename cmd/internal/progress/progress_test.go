@@ -62,7 +62,7 @@ func TestLine(t *testing.T) {
 		{"batches in 90", batched, 90, "123/276 · $1.23 of 5.00 · 1m20s left · 1,201 requests in 2 batches for 5m, 3 collected"},
 		{"unknown cost", free, 38, "123/276 · $0.0123+ · 1m20s left"},
 		{"untrusted", odd, 120, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 1m20s left · 16 in flight · 1.9/s · last: G [2J /weak x y"},
-		{"begun", first, 80, "0/276 · 0 solved, 0 failed · $0.00 · 0 in flight"},
+		{"begun", first, 80, "0/276 · 0 solved, 0 failed · $0.00"},
 		{"without result", lost, 80, "123/276 · 90 solved, 31 failed, 2 without result · $1.23 of 5.00 · 1m20s left"},
 		{"slow", slow, 80, "123/276 · 90 solved, 33 failed · $1.23 of 5.00 · 51m left · 16 in flight"},
 		{"hopeless", bad, 70, "123/1000000000 · 90 solved, 33 failed · $1.23 of 5.00 · 16 in flight"},
@@ -175,7 +175,7 @@ func TestPlainLines(t *testing.T) {
 	}
 	end(ledger.Episode{})
 	g.Finish()
-	want := `14/40 episodes · 4 solved, 0 failed · $0.00 · 26s left · 0 in flight · 1.0/s
+	want := `14/40 episodes · 4 solved, 0 failed · $0.00 · 26s left · 1.0/s
 p: 4 requests in parallel, was 8 (rate_limit)
 p key 2: paused for 3s (overloaded)
 p: requests 120ms apart for 1m (header)
