@@ -168,8 +168,8 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	if !res.Interrupted {
 		packing.Finish(o, f.pack, f.quiet, p.stderr)
 	}
-	outcome := runOutcome(res)
-	ev.End(res, report, outcome)
+	outcome := runOutcome(res, f.fleet.ResumeHint(res.Dir))
+	ev.End(res, report, f.fleet.ResumeHint(res.Dir), outcome)
 	if !f.asJSON && !f.quiet {
 		if err := p.printRun(o, res, report); err != nil {
 			return err

@@ -88,8 +88,9 @@ func scriptedLeftOut(o harness.Options) (n int) {
 	return n
 }
 
-// runOutcome turns episodes without a result into one error with its exit code.
-func runOutcome(res harness.Result) error {
+// runOutcome turns episodes without a result into one error with its exit code. It ends with the
+// command that resumes the run.
+func runOutcome(res harness.Result, resume string) error {
 	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
 	if n == 0 {
 		return nil
@@ -111,7 +112,7 @@ func runOutcome(res harness.Result) error {
 		head = res.Manifest.Stopped + "\n" + head
 	}
 	lines = append(lines, res.Waiting...)
-	lines = append(lines, "resume with: "+rundir.ResumeHint(res.Dir))
+	lines = append(lines, "resume with: "+resume)
 	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
 }
 

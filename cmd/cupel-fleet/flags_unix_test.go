@@ -82,6 +82,10 @@ func TestFleetTakesFlagsOfRun(t *testing.T) {
 	require.Less(t, after-before, 10)
 	require.Equal(t, 1, p.manifest("stale").Episodes)
 
+	// A partial run says how the same fleet resumes it.
+	out, _ = p.run("run", "--queue", p.url, "--mode", "live", "--runs", "capped", "--max-requests", "5", "--quiet")
+	require.Contains(t, out, "resume with: cupel-fleet run --queue "+p.url+" --resume capped/")
+
 	// In rounds, which end as those of one process.
 	args := []string{"--decide", "--max-trials", "3", "--task", "G0*", "--quiet", "--mode", "live"}
 	run(0, append(args, "--runs", "decided")...)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -115,6 +116,18 @@ func (r *Run) Add(fl *pflag.FlagSet) {
 
 // Queued reports whether the run is executed by a fleet.
 func (r *Run) Queued() bool { return r.url != "" }
+
+// ResumeHint is the command that resumes a run, by the same workers if it has some.
+func (r *Run) ResumeHint(dir string) string {
+	if !r.Queued() {
+		return rundir.ResumeHint(dir)
+	}
+	text := "cupel-fleet run --queue " + r.url
+	if r.name != fleet.DefaultName {
+		text += " --fleet " + r.name
+	}
+	return text + " --resume " + dir
+}
 
 // Join lets the workers of the queue execute the run of o. finish must be called after the run.
 func (r *Run) Join(ctx context.Context, h Host, o *harness.Options) (finish func(complete bool) error, err error) {

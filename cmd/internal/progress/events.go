@@ -8,7 +8,6 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
-	"github.com/cupel-eval/cupel/cmd/internal/rundir"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/clip"
@@ -168,8 +167,8 @@ func (e *Events) stopped(why string) {
 	}
 }
 
-// End prints the result; err is what the exit code follows from.
-func (e *Events) End(res harness.Result, report model.Report, err error) {
+// End prints the result, and for a partial run the command resume; err is what the exit code follows from.
+func (e *Events) End(res harness.Result, report model.Report, resume string, err error) {
 	m := res.Manifest
 	e.stopped(m.Stopped)
 	event := endEvent{
@@ -180,8 +179,7 @@ func (e *Events) End(res harness.Result, report model.Report, err error) {
 		event.Decided = &decidedEvent{d.Finished, len(d.Rounds), m.Episodes, m.MostEpisodes()}
 	}
 	if m.Status == "partial" {
-		hint := rundir.ResumeHint(res.Dir)
-		event.Resume = &hint
+		event.Resume = &resume
 	}
 	e.ended = true
 	e.emit(event)

@@ -39,7 +39,7 @@ func TestEventsAreBounded(t *testing.T) {
 	long := strings.Repeat("é\n\"\xff", 20_000)
 	e.Watch(harness.Progress{RunID: "R"})
 	e.Episode(harness.Progress{Last: ledger.Episode{Key: ledger.Key{TaskID: long, Candidate: long}, ErrorText: long}, Stopping: long})
-	e.End(harness.Result{Manifest: manifest.Manifest{Stopped: long}}, model.Report{}, nil)
+	e.End(harness.Result{Manifest: manifest.Manifest{Stopped: long}}, model.Report{}, "", nil)
 	list, count := readEvents(t, out.String())
 	require.Equal(t, map[string]int{"start": 1, "episode": 1, "stopped": 1, "end": 1}, count)
 	require.Contains(t, list[1]["error_text"], "é\n\"\uFFFD")

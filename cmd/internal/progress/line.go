@@ -114,28 +114,25 @@ func (v view) counts() string {
 
 // flight is what is in progress in this process, "" if nothing is, as where workers do it.
 func (v view) flight() string {
-	var running, waiting string
-	if v.InFlight > 0 {
-		running = fmt.Sprintf("%d in flight", v.InFlight)
+	return words.Join(", ", some(v.InFlight, "in flight"), some(v.Admission.Waiting, "waiting"))
+}
+
+// some is "3 waiting", or "" for 0.
+func some(n int, what string) string {
+	if n == 0 {
+		return ""
 	}
-	if n := v.Admission.Waiting; n > 0 {
-		waiting = fmt.Sprintf("%d waiting", n)
-	}
-	return words.Join(", ", running, waiting)
+	return words.Thousands(int64(n)) + " " + what
 }
 
 // batches is what waits for batches, "" if nothing does.
-func (v view) batches() string {
+func (v view) batches() (text string) {
 	sum := batching.Sum(v.Batches)
-	var text []string
 	if sum.Batches > 0 {
 		noun := map[bool]string{true: "batch", false: "batches"}[sum.Batches == 1]
-		text = append(text, fmt.Sprintf("%s in %d %s for %s", words.Plural(sum.Submitted, "request"), sum.Batches, noun, brief(max(0, v.now.Sub(sum.Since)))))
+		text = fmt.Sprintf("%s in %d %s for %s", words.Plural(sum.Submitted, "request"), sum.Batches, noun, brief(max(0, v.now.Sub(sum.Since))))
 	}
-	if sum.Collected > 0 {
-		text = append(text, words.Thousands(int64(sum.Collected))+" collected")
-	}
-	return strings.Join(text, ", ")
+	return words.Join(", ", text, some(sum.Collected, "collected"))
 }
 
 // round says which round is in progress; it is "" in a run without rounds.
