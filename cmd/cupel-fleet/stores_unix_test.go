@@ -54,6 +54,12 @@ func TestRunsInAFolder(t *testing.T) {
 	require.Zero(t, code, out)
 	require.Contains(t, out, "8 ")
 
+	for says, args := range map[string][]string{"G01/strong": {"show", store + "/latest", "G01"}, "8 equal, 0 different": {"verify", store + "/latest"}} {
+		out, code = run(args...)
+		require.Zero(t, code, out)
+		require.Contains(t, out, says)
+	}
+
 	// A trend has the earlier runs of the store.
 	for range 2 {
 		out, code = run("run", "--mode", "live", "--candidate", "strong", "--task", "G01", "--quiet", "--runs", "night", "--store", shards)

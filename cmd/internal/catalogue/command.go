@@ -38,7 +38,7 @@ func inStore(run string) bool {
 }
 
 // readsStored are the verbs that read runs in stores.
-var readsStored = []string{"compare", "gate", "merge", "query", "report", "view"}
+var readsStored = []string{"compare", "gate", "merge", "query", "report", "show", "verify", "view"}
 
 // AddFlags adds the flag of the verb report for runs in stores; without stores it adds none.
 func (h Host) AddFlags(cmd *cobra.Command) {
