@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 )
@@ -66,7 +65,7 @@ func child(value json.RawMessage, key string) (found json.RawMessage, ok bool) {
 			return inner, true
 		}
 		if selects && bytes.HasPrefix(inner, []byte("{")) {
-			if text, ok := child(inner, field); ok && bytes.HasPrefix(text, []byte(`"`)) && unquote(text) == want {
+			if text, ok := child(inner, field); ok && bytes.HasPrefix(text, []byte(`"`)) && string(unquote(text)) == want {
 				return inner, true
 			}
 		}
@@ -78,24 +77,51 @@ func child(value json.RawMessage, key string) (found json.RawMessage, ok bool) {
 // the order of the text. Other values have none.
 func children(value json.RawMessage) func(yield func(string, json.RawMessage) bool) {
 	return func(yield func(string, json.RawMessage) bool) {
-		if !holdsOthers(value) {
-			return
-		}
-		object := value[0] == '{'
-		for at, n := 1, 0; at < len(value)-1; n++ {
+		m := member{next: 1}
+		for n := 0; m.read(value); n++ {
 			key := strconv.Itoa(n)
-			if object {
-				end := valueEnd(value, at)
-				key = unquote(value[at:end])
-				at = end + 1 // the colon
+			if m.key != nil {
+				key = string(m.key)
 			}
-			end := valueEnd(value, at)
-			if at >= end || !yield(key, value[at:end]) {
+			if !yield(key, m.value) {
 				return
 			}
-			at = end + 1 // the comma
 		}
 	}
+}
+
+// member is a member of an object, with its key, or an item of a list.
+type member struct {
+	key   []byte // nil of an item
+	value json.RawMessage
+	next  int // where the text of the next one begins
+}
+
+// read goes on to the next member or item; false if there is none.
+func (m *member) read(of json.RawMessage) bool {
+	at := m.next
+	if !holdsOthers(of) || at >= len(of)-1 {
+		return false
+	}
+	if of[0] == '{' {
+		end := valueEnd(of, at)
+		m.key, at = unquote(of[at:end]), end+1 // the colon
+	}
+	end := valueEnd(of, at)
+	if at >= end {
+		return false
+	}
+	m.value, m.next = of[at:end], end+1 // the comma
+	return true
+}
+
+// members appends the members of an object in the order of their keys, or the items of a list.
+func members(out []member, value json.RawMessage) []member {
+	for m := (member{next: 1}); m.read(value); {
+		out = append(out, m)
+	}
+	slices.SortStableFunc(out, func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	return out
 }
 
 // holdsOthers reports whether a value is an object or a list.
@@ -104,12 +130,13 @@ func holdsOthers(value json.RawMessage) bool {
 }
 
 // unquote decodes a key.
-func unquote(quoted []byte) (key string) {
+func unquote(quoted []byte) []byte {
 	if len(quoted) > 1 && bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
+		return quoted[1 : len(quoted)-1]
 	}
+	var key string
 	_ = json.Unmarshal(quoted, &key) // of a canonical text
-	return key
+	return []byte(key)
 }
 
 // valueEnd is where the value that begins at an index ends; the end of the text where it
@@ -166,32 +193,50 @@ func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, nil, from, to)
 
 // DiffAt appends to out the Diff of the two values at a path, of which one may be nil.
 func DiffAt(out []Change, p Path, from, to json.RawMessage) []Change {
-	return diff(out, slices.Clip(p), from, to)
+	if bytes.Equal(from, to) {
+		return out
+	}
+	return diff(out, append(make(Path, 0, len(p)+8), p...), from, to)
 }
 
+// diff appends how two values differ, which are not the same.
 func diff(out []Change, p Path, from, to json.RawMessage) []Change {
-	switch {
-	case bytes.Equal(from, to):
-		return out
-	case !holdsOthers(from) || !holdsOthers(to) || from[0] != to[0] || len(p) == maxDepth:
+	if !holdsOthers(from) || !holdsOthers(to) || from[0] != to[0] || len(p) == maxDepth {
 		return append(out, Change{slices.Clone(p), from, to})
 	}
-	was, is := maps.Collect(children(from)), maps.Collect(children(to))
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
-	if from[0] == '{' {
-		slices.Sort(keys)
-	} else {
-		slices.SortFunc(keys, func(a, b string) int {
-			if len(a) != len(b) {
-				return len(a) - len(b)
-			}
-			return bytes.Compare([]byte(a), []byte(b))
-		})
-	}
-	for _, key := range slices.Compact(keys) {
-		out = diff(out, append(p, key), was[key], is[key])
+	var few [2][12]member
+	was, is := members(few[0][:0], from), members(few[1][:0], to)
+	for n := 0; len(was) > 0 || len(is) > 0; n++ {
+		var key []byte
+		var a, b json.RawMessage
+		order := first(was, is)
+		if order <= 0 {
+			key, a, was = was[0].key, was[0].value, was[1:]
+		}
+		if order >= 0 {
+			key, b, is = is[0].key, is[0].value, is[1:]
+		}
+		if bytes.Equal(a, b) {
+			continue
+		}
+		name := string(key)
+		if from[0] == '[' {
+			name = strconv.Itoa(n)
+		}
+		out = diff(out, append(p, name), a, b)
 	}
 	return out
+}
+
+// first compares the keys with which two lists of members begin.
+func first(a, b []member) int {
+	switch {
+	case len(a) == 0:
+		return 1
+	case len(b) == 0:
+		return -1
+	}
+	return bytes.Compare(a[0].key, b[0].key)
 }
 
 // maxDepth is the depth below which a difference is not taken apart.

@@ -119,6 +119,7 @@ func TestDiff(t *testing.T) {
 		{"another kind", `{"a":[]}`, `{"a":{}}`, []string{"a: [] → {}"}},
 		{"emptied", `{"a":{"b":1}}`, `{"a":{}}`, []string{"a.b: 1 → nothing"}},
 		{"the whole", `1`, `"1"`, []string{`.: 1 → "1"`}},
+		{"keys in the order of UTF-16, as processes give them", `{"a":1,"😀":1,"～":1}`, `{"a":1,"b":{},"😀":2}`, []string{"b: nothing → {}", "～: 1 → nothing", "😀: 1 → 2"}},
 		{"keys to escape", `{"a.b":{"\"":1}}`, `{"a.b":{"\"":2}}`, []string{`a\.b.": 1 → 2`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
