@@ -2,6 +2,7 @@ package flowsim
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -29,27 +30,54 @@ func hundred() string {
 	return out.String()
 }
 
-// BenchmarkCall measures calls as episodes make them; the floor is 5 µs a call.
+// calls are of the tools that episodes call most: those that write come in turns, so that
+// each changes the state.
+func calls() [][]tool.Call {
+	flow := []byte(`{"workflowId":"wf_7"}`)
+	row := `{"dataTableId":"dt_1","filter":{"filters":[{"columnName":"id","condition":"eq","value":"row_1"}]},"data":{"a":"%s"}}`
+	return [][]tool.Call{
+		{{Name: "get-credential", Args: []byte(`{"credentialId":"cr_1"}`)}},
+		{{Name: "query-data-table-rows", Args: []byte(`{"dataTableId":"dt_1"}`)}},
+		{{Name: "get-workflow", Args: flow}},
+		{{Name: "update-data-table-rows", Args: fmt.Appendf(nil, row, "y")}, {Name: "update-data-table-rows", Args: fmt.Appendf(nil, row, "x")}},
+		{{Name: "tag-workflow", Args: []byte(`{"workflowId":"wf_7","tags":["a"]}`)}, {Name: "tag-workflow", Args: []byte(`{"workflowId":"wf_7","tags":[]}`)}},
+		{{Name: "publish-workflow", Args: flow}, {Name: "unpublish-workflow", Args: flow}},
+	}
+}
+
+// BenchmarkCall measures calls as episodes make them; the bound is 5 µs a call.
 func BenchmarkCall(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as cupel run does
 	k := bind(b, hundred())
-	for _, c := range []tool.Call{
-		{Name: "get-credential", Args: []byte(`{"credentialId":"cr_1"}`)},
-		{Name: "query-data-table-rows", Args: []byte(`{"dataTableId":"dt_1"}`)},
-		{Name: "update-data-table-rows", Args: []byte(`{"dataTableId":"dt_1","filter":{"filters":[{"columnName":"a","condition":"eq","value":"x"}]},"data":{"a":"x"}}`)},
-		{Name: "get-workflow", Args: []byte(`{"workflowId":"wf_7"}`)},
-		{Name: "tag-workflow", Args: []byte(`{"workflowId":"wf_7","tags":[]}`)},
-		{Name: "publish-workflow", Args: []byte(`{"workflowId":"wf_7"}`)},
-	} {
-		b.Run(c.Name, func(b *testing.B) {
-			w, err := world.Open(b.Context(), world.Spec{Kind: Kind, Maker: k, Now: noon}, 1, nil, nil)
-			require.NoError(b, err)
+	for _, calls := range calls() {
+		b.Run(calls[0].Name, func(b *testing.B) {
+			call := inTurns(b, k, calls)
 			b.ReportAllocs()
 			for b.Loop() {
-				if e, err := w.Call(b.Context(), c, noon); err != nil || e.Outcome != tool.OK {
-					b.Fatal(err, e.Message)
-				}
+				call()
 			}
 		})
+	}
+}
+
+// TestCallsAllocateLittle: what a call takes grows with what it reads and changes.
+func TestCallsAllocateLittle(t *testing.T) {
+	k := bind(t, hundred())
+	for _, calls := range calls() {
+		require.LessOrEqual(t, testing.AllocsPerRun(10, inTurns(t, k, calls)), 36.0, calls[0].Name)
+	}
+}
+
+// inTurns opens a world and returns what makes one of the calls after the other in it.
+func inTurns(t testing.TB, k kind, calls []tool.Call) func() {
+	w, err := world.Open(t.Context(), world.Spec{Kind: Kind, Maker: k, Now: noon}, 1, nil, nil)
+	require.NoError(t, err)
+	n := 0
+	return func() {
+		e, err := w.Call(t.Context(), calls[n%len(calls)], noon)
+		if n++; err != nil || e.Outcome != tool.OK || (len(e.Changes) > 0) != (len(calls) > 1) {
+			t.Fatal(err, e)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *section[T]) numbered() []string {
 // part is a section without the type of its entities.
 type part interface {
 	appendJSON(out []byte) []byte
-	takeChanges(name string) []world.Change
+	takeChanges(out []world.Change, name string) []world.Change
 }
 
 func (s *section[T]) appendJSON(out []byte) []byte {
@@ -92,10 +92,10 @@ func (s *section[T]) appendJSON(out []byte) []byte {
 	return append(out, '}')
 }
 
-// takeChanges lists what has changed since it was called last.
-func (s *section[T]) takeChanges(name string) (out []world.Change) {
+// takeChanges appends what has changed since it was called last.
+func (s *section[T]) takeChanges(out []world.Change, name string) []world.Change {
 	if len(s.before) == 0 { // of most sections, after each call
-		return nil
+		return out
 	}
 	var few [4]string
 	ids := slices.AppendSeq(few[:0], maps.Keys(s.before))
@@ -131,7 +131,7 @@ func (l *list) appendJSON(out []byte) []byte {
 	return append(out, ']')
 }
 
-func (l *list) takeChanges(name string) (out []world.Change) {
+func (l *list) takeChanges(out []world.Change, name string) []world.Change {
 	for ; l.reported < len(l.raw); l.reported++ {
 		out = appendDiff(out, state.Path{name, strconv.Itoa(l.reported)}, nil, l.raw[l.reported])
 	}
@@ -201,7 +201,7 @@ func (d *document) Text() json.RawMessage {
 // takeChanges lists what has changed since it was called last.
 func (d *document) takeChanges() (out []world.Change) {
 	for name, p := range d.parts() {
-		out = append(out, p.takeChanges(name)...)
+		out = p.takeChanges(out, name)
 	}
 	return out
 }

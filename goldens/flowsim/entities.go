@@ -52,25 +52,35 @@ func orNull(s string) any {
 // writeWorkflow writes what episodes are judged by: no times, which depend on how fast an
 // agent was. The graph of the draft's version is not written twice.
 func writeWorkflow(f *workflow) json.RawMessage {
-	tags := make([]any, len(f.tags))
-	for i, name := range f.tags {
-		tags[i] = name
-	}
 	var draft json.RawMessage
-	versions := make(map[string]any, len(f.versions))
+	versions := make(map[string]*version, len(f.versions))
 	for _, v := range f.versions {
-		one := map[string]any{"author": v.author, "description": orNull(v.description), "name": orNull(v.name)}
+		versions[v.id] = v
 		if v.id == f.version {
 			draft = v.text
-		} else {
-			one["graph"] = v.text
 		}
-		versions[v.id] = one
 	}
-	return must(map[string]any{
-		"activeVersion": orNull(f.active), "archived": f.archived, "draft": draft, "draftVersion": f.version, "folder": orNull(f.folder), "id": f.id,
-		"name": f.name, "project": orNull(f.project), "tags": tags, "versions": versions,
+	e := encoder{out: make([]byte, 0, 512+len(draft))}
+	e.add(`{"activeVersion":`).orNull(f.active)
+	e.add(`,"archived":`).value(f.archived)
+	e.add(`,"draft":`).value(draft)
+	e.add(`,"draftVersion":`).text(f.version)
+	e.add(`,"folder":`).orNull(f.folder)
+	e.add(`,"id":`).text(f.id)
+	e.add(`,"name":`).text(f.name)
+	e.add(`,"project":`).orNull(f.project)
+	array(e.add(`,"tags":`), append([]string{}, f.tags...), e.text)
+	members(e.add(`,"versions":`), versions, func(v *version) {
+		e.add(`{"author":`).text(v.author)
+		e.add(`,"description":`).orNull(v.description)
+		if v.id != f.version {
+			e.add(`,"graph":`).value(v.text)
+		}
+		e.add(`,"name":`).orNull(v.name)
+		e.add("}")
 	})
+	e.add("}")
+	return e.out
 }
 
 // plain is the canonical JSON of a graph.
@@ -133,39 +143,53 @@ type workItem struct {
 
 // writeTable writes a table with its rows by id, without the times of their changes.
 func writeTable(t *table.Table) json.RawMessage {
-	out := append(make([]byte, 0, 64*(len(t.Columns)+len(t.Rows)+1)), `{"columns":[`...)
-	names := make([]string, 0, len(t.Columns)+1)
-	for i, c := range t.Columns {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = mustAppend(append(out, `{"name":`...), c.Name)
-		out = append(mustAppend(append(out, `,"type":`...), c.Type), '}')
-		names = append(names, c.Name)
-	}
-	names = append(names, "id")
-	slices.Sort(names)
-	rows := slices.SortedFunc(slices.Values(t.Rows), func(a, b *table.Row) int { return strings.Compare(a.ID, b.ID) })
-	out = mustAppend(append(out, `],"id":`...), t.ID)
-	out = mustAppend(append(out, `,"name":`...), t.Name)
-	out = append(out, `,"rows":{`...)
+	e := encoder{out: make([]byte, 0, 64*(len(t.Columns)+len(t.Rows)+1))}
+	e.add(`{"columns":`)
+	array(&e, append([]table.Column{}, t.Columns...), func(c table.Column) {
+		e.add(`{"name":`).text(c.Name)
+		e.add(`,"type":`).text(c.Type)
+		e.add("}")
+	})
+	e.add(`,"id":`).text(t.ID)
+	e.add(`,"name":`).text(t.Name)
+	e.add(`,"rows":{`)
+	columns := names(t, "id")
+	rows := slices.Clone(t.Rows)
+	slices.SortFunc(rows, func(a, b *table.Row) int { return strings.Compare(a.ID, b.ID) })
 	for i, r := range rows {
 		if i > 0 {
-			out = append(out, ',')
+			e.add(",")
 		}
-		out = append(append(append(out, '"'), r.ID...), `":{`...)
-		for k, name := range names {
-			if k > 0 {
-				out = append(out, ',')
-			}
-			out = append(mustAppend(out, name), ':')
-			if name == "id" {
-				out = mustAppend(out, r.ID)
-			} else {
-				out = mustAppend(out, r.Values[name])
-			}
-		}
-		out = append(out, '}')
+		e.text(r.ID)
+		e.add(":").row(r, columns)
 	}
-	return append(out, "}}"...)
+	e.add("}}")
+	return e.out
+}
+
+// names are those of a table's columns and of others, in order.
+func names(t *table.Table, others ...string) []string {
+	for _, c := range t.Columns {
+		others = append(others, c.Name)
+	}
+	slices.Sort(others)
+	return others
+}
+
+// row writes columns of a row.
+func (e *encoder) row(r *table.Row, columns []string) {
+	for i, name := range columns {
+		if i > 0 {
+			e.add(",")
+		} else {
+			e.add("{")
+		}
+		e.text(name)
+		if e.add(":"); name == "id" {
+			e.text(r.ID)
+		} else {
+			e.value(r.Cell(name))
+		}
+	}
+	e.add("}")
 }

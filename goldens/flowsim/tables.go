@@ -2,6 +2,7 @@ package flowsim
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 
 	"github.com/cupel-eval/cupel/goldens/flowsim/table"
@@ -117,16 +118,15 @@ func (w *instance) renameColumn(a tableArgs) world.Effect {
 func (w *instance) queryRows(a tableArgs) world.Effect {
 	return w.onTable(a, func(t *table.Table) (any, error) {
 		rows, count, err := t.Query(a.Filter, a.Offset, cmp.Or(a.Limit, 50))
-		return map[string]any{"count": count, "rows": objects(t, rows)}, err
+		return map[string]any{"count": count, "rows": shownRows(t, rows)}, err
 	})
 }
 
-func objects(t *table.Table, rows []*table.Row) []any {
-	out := []any{}
-	for _, r := range rows[:min(len(rows), table.MaxRowsACall)] {
-		out = append(out, t.Object(r))
-	}
-	return out
+func shownRows(t *table.Table, rows []*table.Row) json.RawMessage {
+	e := encoder{out: make([]byte, 0, 128*(len(rows)+1))}
+	columns := names(t, "createdAt", "id", "updatedAt")
+	array(&e, append([]*table.Row{}, rows[:min(len(rows), table.MaxRowsACall)]...), func(r *table.Row) { e.row(r, columns) })
+	return e.out
 }
 
 func (w *instance) insertRows(a tableArgs) world.Effect {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -67,8 +68,9 @@ func (c Column) check(v any) error {
 		if n := utf8.RuneCountInString(v); n > maxText {
 			return refuse("E_LIMIT", "column %s: a value has at most %d characters, but this has %d", c.Name, maxText, n)
 		}
-		_, isDate := date(v)
-		ok = c.Type == "string" || c.Type == "date" && isDate
+		if ok = c.Type == "string"; c.Type == "date" {
+			_, ok = date(v)
+		}
 	case float64:
 		ok = c.Type == "number" && !math.IsNaN(v) && !math.IsInf(v, 0)
 	case bool:
@@ -206,32 +208,34 @@ func (t *Table) Query(f Filter, skip, limit int) (rows []*Row, count int, err er
 	return rows, count, nil
 }
 
-// values reads the values of a row: every column must exist, and have a value of its type.
-func (t *Table) values(given map[string]any) (map[string]any, error) {
-	out := make(map[string]any, len(given))
+// Fits reports the first value that no row of the table could have, by the order of the
+// columns' names: every column must exist, and have a value of its type. The error is an
+// *Error.
+func (t *Table) Fits(values map[string]any) error {
 	var few [8]string
-	names := slices.AppendSeq(few[:0], maps.Keys(given))
+	names := slices.AppendSeq(few[:0], maps.Keys(values))
 	slices.Sort(names)
 	for _, name := range names {
 		c, ok := t.Column(name)
 		if !ok {
-			return nil, t.noColumn(name)
+			return t.noColumn(name)
 		}
-		if err := c.check(given[name]); err != nil {
-			return nil, err
-		}
-		if v := given[name]; v != nil {
-			out[name] = v
+		if err := c.check(values[name]); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// Fits reports the first value that no row of the table could have, by the order of the
-// columns' names. The error is an *Error.
-func (t *Table) Fits(values map[string]any) error {
-	_, err := t.values(values)
-	return err
+// set gives columns their values; null takes a value away.
+func set(row, values map[string]any) {
+	for name, v := range values {
+		if v == nil {
+			delete(row, name)
+		} else {
+			row[name] = v
+		}
+	}
 }
 
 // size is about how many bytes values take.
@@ -251,10 +255,11 @@ func (s *Set) Insert(t *Table, rows []map[string]any, at time.Time) ([]*Row, err
 	read := make([]*Row, len(rows))
 	bytes := s.bytes
 	for i, given := range rows {
-		values, err := t.values(given)
-		if err != nil {
+		if err := t.Fits(given); err != nil {
 			return nil, err
 		}
+		values := make(map[string]any, len(given))
+		set(values, given)
 		bytes += size(values)
 		read[i] = &Row{Values: values, Created: at, Updated: at}
 	}
@@ -278,11 +283,7 @@ func (s *Set) full() error {
 
 // Update changes the values of the rows that meet a filter, and returns the rows.
 func (s *Set) Update(t *Table, f Filter, changes map[string]any, at time.Time) ([]*Row, error) {
-	values, err := t.values(changes)
-	if err == nil {
-		err = t.check(f)
-	}
-	if err != nil {
+	if err := cmp.Or(t.Fits(changes), t.check(f)); err != nil {
 		return nil, err
 	}
 	after, bytes := *t, s.bytes
@@ -293,10 +294,7 @@ func (s *Set) Update(t *Table, f Filter, changes map[string]any, at time.Time) (
 			continue
 		}
 		next := &Row{ID: r.ID, Values: maps.Clone(r.Values), Created: r.Created, Updated: at}
-		for name := range changes {
-			delete(next.Values, name)
-		}
-		maps.Copy(next.Values, values)
+		set(next.Values, changes)
 		bytes += size(next.Values) - size(r.Values)
 		after.Rows[i] = next
 		changed = append(changed, next)
