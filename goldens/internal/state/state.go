@@ -196,7 +196,7 @@ func DiffAt(out []Change, p Path, from, to json.RawMessage) []Change {
 	if bytes.Equal(from, to) {
 		return out
 	}
-	return diff(out, append(make(Path, 0, len(p)+8), p...), from, to)
+	return diff(out, slices.Clip(p), from, to)
 }
 
 // diff appends how two values differ, which are not the same.
