@@ -151,7 +151,12 @@ func equal(m *meter, a, b any, known bool) (same, ok bool) {
 		v, ok := a.(string)
 		return ok && v == text, known && m.shallow(b) == nil
 	}
-	if !known || m.deep(a, 0) != nil {
+	switch {
+	case !known:
+		return false, false
+	case b == nil: // whatever a contains
+		return runtime.IsNil(a), true
+	case m.deep(a, 0) != nil:
 		return false, false
 	}
 	return runtime.Equal(a, b), true

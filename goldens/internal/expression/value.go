@@ -89,9 +89,10 @@ func (d *decoder) text() (s string) {
 			d.rest = d.rest[end+1:]
 			return s
 		case b == '"':
-			_ = json.Unmarshal([]byte(d.rest[:end+1]), &s) // of valid JSON
+			var escaped string                                   // which alone is moved to the heap
+			_ = json.Unmarshal([]byte(d.rest[:end+1]), &escaped) // of valid JSON
 			d.rest = d.rest[end+1:]
-			return s
+			return escaped
 		}
 	}
 }

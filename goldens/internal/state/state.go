@@ -191,18 +191,19 @@ type Change struct {
 // change, regardless of its content.
 func Diff(from, to json.RawMessage) []Change { return DiffAt(nil, nil, from, to) }
 
-// DiffAt appends to out the Diff of the two values at a path, of which one may be nil.
+// DiffAt appends to out the Diff of the two values at a path, of which one may be nil. Changes
+// may share p.
 func DiffAt(out []Change, p Path, from, to json.RawMessage) []Change {
 	if bytes.Equal(from, to) {
 		return out
 	}
-	return diff(out, slices.Clip(p), from, to)
+	return diff(out, p, from, to)
 }
 
 // diff appends how two values differ, which are not the same.
 func diff(out []Change, p Path, from, to json.RawMessage) []Change {
 	if !holdsOthers(from) || !holdsOthers(to) || from[0] != to[0] || len(p) == maxDepth {
-		return append(out, Change{slices.Clone(p), from, to})
+		return append(out, Change{p, from, to})
 	}
 	var few [2][12]member
 	was, is := members(few[0][:0], from), members(few[1][:0], to)
@@ -223,7 +224,7 @@ func diff(out []Change, p Path, from, to json.RawMessage) []Change {
 		if from[0] == '[' {
 			name = strconv.Itoa(n)
 		}
-		out = diff(out, append(p, name), a, b)
+		out = diff(out, append(slices.Clip(p), name), a, b)
 	}
 	return out
 }

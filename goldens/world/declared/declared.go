@@ -88,7 +88,7 @@ type declaredWorld struct {
 	day   int // of today in env, as year and day of the year
 	// state is shared with the kind, and so with other worlds, except for what is own.
 	state map[string]any
-	own   owned
+	own   *owned // nil before the first change
 	// changes and undo are those of the last call, whose memory the next one uses.
 	changes []change
 	undo    []slot

@@ -127,7 +127,7 @@ func list(root map[string]any, changes []change, slots []slot) []world.Change {
 		if c.operation == appendTo {
 			path = append(slices.Clip(path), strconv.Itoa(len(slots[i].old.([]any))))
 		} else if slots[i].exists {
-			from = expression.AppendJSON(nil, slots[i].old)
+			from = expression.AppendJSON(make([]byte, 0, 32), slots[i].old)
 		}
 		found = state.DiffAt(found, path, from, c.text)
 	}
@@ -145,7 +145,7 @@ func inOrder(root map[string]any, a, b state.Path) int {
 		if a[i] == b[i] {
 			continue
 		}
-		if s, _ := find(root, a[:i+1]); s.object == nil && len(a[i]) != len(b[i]) {
+		if s, _, _ := find(root, a[:i+1], nil); s.object == nil && len(a[i]) != len(b[i]) {
 			return len(a[i]) - len(b[i])
 		}
 		return strings.Compare(a[i], b[i])
@@ -155,12 +155,11 @@ func inOrder(root map[string]any, a, b state.Path) int {
 
 // change makes a change and returns the slot that it changed.
 func (w *declaredWorld) change(c *change) (slot, error) {
-	last := len(c.path) - 1
-	own := w.take(c.path[:last])
-	if c.operation == appendTo {
-		w.take(c.path)
+	if w.own == nil {
+		w.own, w.state = &owned{}, maps.Clone(w.state)
+		w.env["state"] = w.state
 	}
-	s, err := find(w.state, c.path)
+	s, own, err := find(w.state, c.path, w.own)
 	switch {
 	case err != nil:
 		return s, err
@@ -169,6 +168,7 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 	case c.operation == set:
 		s.put(c.value)
 	case c.operation == appendTo:
+		s.take(own)
 		list, ok := s.old.([]any)
 		if !ok {
 			return s, fmt.Errorf("there is %s, and only a list can be appended to", expression.Kind(s.old))
@@ -177,9 +177,9 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 	case s.object != nil:
 		delete(s.object, s.key)
 	default: // an item of a list: the list becomes shorter
-		clear(own)
+		clear(own.below)
 		index, items := s.index, s.list
-		if s, err = find(w.state, c.path[:last]); err != nil {
+		if s, _, err = find(w.state, c.path[:len(c.path)-1], w.own); err != nil {
 			return s, err
 		}
 		s.put(slices.Delete(slices.Clone(items), index, index+1))
@@ -187,36 +187,9 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 	return s, nil
 }
 
-// owned are the parts of a state that its world has copied, by their keys. What a change
-// puts into the state is a copy already.
-type owned map[string]owned
-
-// take gives the world copies of the objects and lists at and above path that it shares.
-// It returns what it owns below path; nil if the path leads to nothing.
-func (w *declaredWorld) take(path state.Path) owned {
-	if w.own == nil {
-		w.own, w.state = owned{}, maps.Clone(w.state)
-		w.env["state"] = w.state
-	}
-	own, node := w.own, any(w.state)
-	for _, key := range path {
-		s := at(node, key)
-		if own[key] == nil {
-			switch v := s.old.(type) {
-			case map[string]any:
-				s.old = maps.Clone(v)
-			case []any:
-				s.old = slices.Clone(v)
-			default:
-				return nil
-			}
-			s.put(s.old)
-			own[key] = owned{}
-		}
-		own, node = own[key], s.old
-	}
-	return own
-}
+// owned is an object or a list that a world has copied, with those below it, by their keys.
+// What a change puts into the state is a copy already.
+type owned struct{ below map[string]*owned }
 
 // slot is a member of an object, or an item of a list, and what it held when it was found.
 type slot struct {
@@ -228,19 +201,50 @@ type slot struct {
 	exists bool
 }
 
-// find returns the slot that a path leads to. All but its last key must exist.
-func find(root map[string]any, path state.Path) (s slot, err error) {
+// take gives the world a copy of the object or list in the slot, unless it owns that, and
+// returns what it owns there; nil if the slot holds neither.
+func (s *slot) take(own *owned) *owned {
+	below := own.below[s.key]
+	if below != nil {
+		return below
+	}
+	switch v := s.old.(type) {
+	case map[string]any:
+		s.old = maps.Clone(v)
+	case []any:
+		s.old = slices.Clone(v)
+	default:
+		return nil
+	}
+	s.put(s.old)
+	if own.below == nil {
+		own.below = map[string]*owned{}
+	}
+	below = &owned{}
+	own.below[s.key] = below
+	return below
+}
+
+// find returns the slot that a path leads to. All but its last key must exist. If own is what
+// the world owns of root, what is above the slot becomes its own, and above is that directly
+// above.
+func find(root map[string]any, path state.Path, own *owned) (s slot, above *owned, err error) {
 	var node any = root
 	for i, key := range path {
-		if i > 0 && !s.exists {
-			return s, missing(path[:i])
+		if i > 0 {
+			if !s.exists {
+				return s, own, missing(path[:i])
+			}
+			if own != nil {
+				own = s.take(own)
+			}
+			node = s.old
 		}
 		if s = at(node, key); s.object == nil && s.list == nil {
-			return s, fmt.Errorf("%s is %s, which has no members", path[:i], expression.Kind(node))
+			return s, own, fmt.Errorf("%s is %s, which has no members", path[:i], expression.Kind(node))
 		}
-		node = s.old
 	}
-	return s, nil
+	return s, own, nil
 }
 
 // at returns the slot of a key in an object or a list; the zero slot of any other value.
