@@ -131,7 +131,7 @@ var arrows = map[string][]string{
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
-	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
+	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},

@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/helper"
 	"github.com/cupel-eval/cupel/goldens/playbook"
+	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness"
 )
 
@@ -155,6 +156,22 @@ func judgedByRules(outcomes []goldens.Expect, book *playbook.Book) []goldens.Exp
 	return outcomes
 }
 
+// simulated is a task whose helpers are simulated, whoever they are otherwise, and whose world uses
+// its processes again.
+func simulated(t goldens.Task, book *playbook.Book, pool *process.Pool) goldens.Task {
+	if t.User != nil {
+		user := *t.User
+		user.Model = helper.Model{Name: user.Model.Name, Provider: labProvider, Model: oracle}
+		t.User = &user
+	}
+	t.Expect = judgedByRules(t.Expect, book)
+	if kind, ok := t.World.Maker.(process.Kind); ok {
+		kind.Pool = pool
+		t.World.Maker = kind
+	}
+	return t
+}
+
 // Suite proves a suite. The error says what is wrong with the options, the suite or its
 // playbook, or that ctx was cancelled; a suite that is not proved is not an error.
 func Suite(ctx context.Context, o Options) (Result, error) {
@@ -162,17 +179,14 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 	r := Result{Suite: suite.Name}
 	var tasks []goldens.Task
 	plays := map[string]*playbook.Play{}
+	pool := &process.Pool{}
+	defer pool.Close()
 	for _, t := range suite.Tasks {
 		if t.Scripted {
 			r.Scripted++
 			continue
 		}
-		if t.User != nil { // a simulated model plays it, whoever is to play it otherwise
-			user := *t.User
-			user.Model = helper.Model{Name: user.Model.Name, Provider: labProvider, Model: oracle}
-			t.User = &user
-		}
-		t.Expect = judgedByRules(t.Expect, o.Book)
+		t = simulated(t, o.Book, pool)
 		r.Tasks, tasks = append(r.Tasks, Task{ID: t.ID}), append(tasks, t)
 		id := t.ID
 		if t.Attack != nil {

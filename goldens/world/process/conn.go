@@ -20,6 +20,7 @@ type conn struct {
 	cmd    *lines.Process
 	mcp    *mcp.Client // nil for JSON lines
 	id     int         // of the last request
+	wrote  int         // bytes of answers
 	broken error       // why no further request can be made
 }
 
@@ -139,6 +140,7 @@ func (c *conn) exchange(m message) (reply, error) {
 	}
 	if err = c.cmd.Write(line); err == nil {
 		line, err = c.cmd.Read()
+		c.wrote += len(line)
 	}
 	if err != nil {
 		return reply{}, c.cmd.Explain(err, m.Method, lessState)

@@ -76,6 +76,14 @@ func (h *host) send(ctx context.Context, r request) ([]byte, error) {
 	if h.ended {
 		return nil, fmt.Errorf("%s: its world is closed", h.kind)
 	}
+	if h.conn == nil && h.kind.Pool != nil && r.method == "reset" && !h.kind.MCP {
+		var answer []byte
+		var err error
+		if h.conn, answer, err = h.kind.Pool.reset(ctx, h.kind, r); err == nil {
+			h.done++
+		}
+		return answer, err
+	}
 	if h.conn == nil {
 		var err error
 		if h.conn, err = start(ctx, h.kind); err != nil {
@@ -104,7 +112,7 @@ func (h *host) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
-	if h.conn != nil {
+	if h.conn != nil && (h.kind.Pool == nil || !h.kind.Pool.keep(h.conn)) {
 		h.conn.close()
 	}
 }

@@ -131,7 +131,9 @@ func (w *counter) serve(how string, r asked) {
 		for {
 			w.line(`{"jsonrpc":"2.0","method":"notifications/message","params":"%s"}`, strings.Repeat("x", 1<<16))
 		}
-	case how == "random" && r.Method == "call":
+	case how == "keeps" && r.Method == "reset" && w.Now != "": // only its first episode begins with what the suite gives
+		w.line(`{"id":%s,"result":null}`, r.ID)
+	case (how == "random" || how == "keeps") && r.Method == "call" && r.Params.Name != "add":
 		w.line(`{"id":%s,"result":%d}`, r.ID, os.Getpid())
 	case w.mcp:
 		w.serveMCP(r)

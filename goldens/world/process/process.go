@@ -57,6 +57,8 @@ type Kind struct {
 	// Transport sends the requests of the worlds: a recorder over a Transport. nil means a
 	// Transport alone.
 	Transport http.RoundTripper
+	// Pool has the processes of ended worlds; nil starts a process for each world.
+	Pool *Pool
 }
 
 // Tools implements world.Kind: the tools are known only to the command; see List.
