@@ -148,7 +148,7 @@ type document struct {
 	tags        section[tag]
 	files       section[string]
 	items       section[workItem]
-	rows        section[table.Table]
+	rows        tables
 	effects     list
 	tables      *table.Set
 	// last has the number of the latest id of each prefix.
@@ -160,7 +160,7 @@ func newDocument() document {
 	return document{
 		workflows: newSection(writeWorkflow), credentials: newSection(writePlain[credential]), executions: newSection(writePlain[execution]),
 		projects: newSection(writePlain[project]), folders: newSection(writePlain[folder]), tags: newSection(writePlain[tag]),
-		files: newSection(writePlain[string]), items: newSection(writePlain[workItem]), rows: newSection(writeTable),
+		files: newSection(writePlain[string]), items: newSection(writePlain[workItem]), rows: newTables(),
 		tables: &table.Set{}, last: map[string]int{},
 	}
 }
@@ -210,13 +210,4 @@ func (d *document) takeChanges() (out []world.Change) {
 func (d *document) next(prefix string) string {
 	d.last[prefix]++
 	return prefix + "_" + strconv.Itoa(d.last[prefix])
-}
-
-// tableChanged follows the changes of data tables.
-func (d *document) tableChanged(before, after *table.Table) {
-	if after == nil {
-		d.rows.remove(before.ID)
-		return
-	}
-	d.rows.put(after.ID, after)
 }

@@ -3,12 +3,10 @@ package flowsim
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
-	"github.com/cupel-eval/cupel/goldens/flowsim/table"
 )
 
 // workflow is one workflow: its draft, which is edited, and its versions, of which one may
@@ -139,57 +137,4 @@ type workItem struct {
 	VerifiedAt  string `json:"verifiedAt"`
 	Version     string `json:"version"`
 	WorkflowID  string `json:"workflowId"`
-}
-
-// writeTable writes a table with its rows by id, without the times of their changes.
-func writeTable(t *table.Table) json.RawMessage {
-	e := encoder{out: make([]byte, 0, 64*(len(t.Columns)+len(t.Rows)+1))}
-	e.add(`{"columns":`)
-	array(&e, append([]table.Column{}, t.Columns...), func(c table.Column) {
-		e.add(`{"name":`).text(c.Name)
-		e.add(`,"type":`).text(c.Type)
-		e.add("}")
-	})
-	e.add(`,"id":`).text(t.ID)
-	e.add(`,"name":`).text(t.Name)
-	e.add(`,"rows":{`)
-	columns := names(t, "id")
-	rows := slices.Clone(t.Rows)
-	slices.SortFunc(rows, func(a, b *table.Row) int { return strings.Compare(a.ID, b.ID) })
-	for i, r := range rows {
-		if i > 0 {
-			e.add(",")
-		}
-		e.text(r.ID)
-		e.add(":").row(r, columns)
-	}
-	e.add("}}")
-	return e.out
-}
-
-// names are those of a table's columns and of others, in order.
-func names(t *table.Table, others ...string) []string {
-	for _, c := range t.Columns {
-		others = append(others, c.Name)
-	}
-	slices.Sort(others)
-	return others
-}
-
-// row writes columns of a row.
-func (e *encoder) row(r *table.Row, columns []string) {
-	for i, name := range columns {
-		if i > 0 {
-			e.add(",")
-		} else {
-			e.add("{")
-		}
-		e.text(name)
-		if e.add(":"); name == "id" {
-			e.text(r.ID)
-		} else {
-			e.value(r.Cell(name))
-		}
-	}
-	e.add("}")
 }

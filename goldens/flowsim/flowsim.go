@@ -59,7 +59,7 @@ func (k kind) Open(_ context.Context, s world.Start) (world.World, error) {
 // open returns an instance in the initial state. It reads b only.
 func (b *base) open(now time.Time, zone *time.Location) *instance {
 	w := &instance{base: b, document: b.clone(), start: now, now: now, zone: zone, calls: map[string]int{}, seen: map[string]string{}, code: map[string]string{}}
-	w.tables.OnChange = w.tableChanged
+	w.tables.OnChange = w.rows.changed
 	for _, e := range b.unfinished(now) {
 		w.executions.put(e.ID, e)
 		w.running = append(w.running, e.ID)

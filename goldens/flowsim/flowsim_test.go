@@ -173,6 +173,8 @@ func TestChangesAreTheDifference(t *testing.T) {
 		"tag-workflow workflowId: wf_1, tags: [daily, new]", "delete-workflow workflowId: wf_2", "unarchive-workflow workflowId: wf_4",
 		"insert-data-table-rows dataTableId: dt_1, rows: [{email: d}, {total: 3}]", "update-data-table-rows dataTableId: dt_1, filter: {filters: [{columnName: total, condition: gt, value: 8}]}, data: {paid: false}",
 		"delete-data-table-rows dataTableId: dt_1, filter: {filters: [{columnName: email, condition: eq, value: d}]}", "rename-data-table-column dataTableId: dt_1, columnName: paid, newName: done",
+		"insert-data-table-rows dataTableId: dt_1, rows: [{}, {}, {}, {}, {}, {}, {}, {}, {}, {total: 4}]", "update-data-table-rows dataTableId: dt_1, filter: {filters: [{columnName: total, condition: eq, value: null}]}, data: {total: 1}",
+		"add-data-table-column dataTableId: dt_1, columnName: more, type: date", "delete-data-table-rows dataTableId: dt_1, filter: {filters: [{columnName: total, condition: eq, value: 1}]}", "delete-data-table-column dataTableId: dt_1, columnName: total",
 		"create-folder name: New", "delete-folder folderId: fd_1", "setup-credentials credentialType: smtp", "delete-credential credentialId: cr_2", "list-workflows limit: 3",
 		"create-data-table name: T, columns: []", "delete-data-table dataTableId: dt_1", "write-sandbox-file path: a/b.json, content: '{}'",
 	} {

@@ -31,7 +31,7 @@ func readBase(state json.RawMessage) (*base, error) {
 	r := &reader{}
 	b := &base{document: newDocument(), blocked: map[string]bool{}, latencies: map[string]time.Duration{}, practices: map[string][]string{}, resources: map[string]map[string][]resource{}}
 	f := value{r, nil, v}.fields(stateFields...)
-	b.tables.OnChange = b.tableChanged
+	b.tables.OnChange = b.rows.changed
 	b.readPlaces(f)
 	b.readCredentials(f.get("credentials"))
 	b.readTables(f.get("tables"))

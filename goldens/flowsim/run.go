@@ -320,7 +320,11 @@ func within(part, whole map[string]any) bool {
 	return true
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}
 
 // sortedIDs are the keys of a map of entities by their numbers.
 func sortedIDs[V any](m map[string]V) []string {
