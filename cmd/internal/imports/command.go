@@ -179,6 +179,9 @@ func say(w io.Writer, dir string, m manifest.Manifest) error {
 		fmt.Fprintf(&b, "note      %s\n", line)
 	}
 	fmt.Fprintf(&b, "run       %s\nread it   cupel show %s\n", dir, m.RunID)
+	if m.Outcomes.Solved+m.Outcomes.Failed > 0 { // otherwise nothing judged the episodes
+		fmt.Fprintf(&b, "intervals cupel report %s -o -.md\n", m.RunID)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -135,11 +135,13 @@ func stacked(rows []ledger.Episode) (lines []string) {
 }
 
 func solved(e ledger.Episode) string {
-	if e.Solved {
+	switch why := e.Excluded(); {
+	case e.Solved:
 		return "yes"
-	}
-	if e.Excluded() == manifest.NotScored {
-		return manifest.NotScored
+	case why == manifest.NotScored:
+		return why
+	case why != "":
+		return "no result"
 	}
 	return "no"
 }
