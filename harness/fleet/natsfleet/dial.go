@@ -201,7 +201,7 @@ func (q *queue) prepare(ctx context.Context) (err error) {
 	if q.runs, err = bucket(ctx, q, jetstream.KeyValueConfig{Bucket: q.stream("runs")}); err != nil {
 		return err
 	}
-	q.live, err = bucket(ctx, q, jetstream.KeyValueConfig{Bucket: q.stream("live"), TTL: liveFor, Storage: jetstream.MemoryStorage})
+	q.live, err = bucket(ctx, q, jetstream.KeyValueConfig{Bucket: q.stream("live"), TTL: liveFor})
 	return err
 }
 

@@ -263,6 +263,13 @@ func TestQueueRestarts(t *testing.T) {
 		}
 		stop()
 		serve(t, fleet.ServeOptions{Listen: addr, Dir: dir})
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) { // it is known who coordinates
+			s, err := watcher.Status(context.Background())
+			if err == nil && s.Coordinated {
+				break
+			}
+			require.Less(t, time.Since(began), 10*time.Second, err)
+		}
 		startWorker(t, url, "a", o)
 	})
 	res, err := coordinate(t, q, o, fleet.CoordinateOptions{Lease: 2 * time.Second})
