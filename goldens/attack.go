@@ -43,7 +43,7 @@ func (t Task) AttackSucceeded(o Outcome) *bool {
 	s := newScorer(t, o)
 	for _, c := range scored {
 		if slices.Contains(successKeys, c.key) {
-			c.score(s, t.Attack.Succeeds)
+			c.score(s, &t.Attack.Succeeds)
 		}
 	}
 	return new(len(s.checks) > 0 && s.failed() == 0)

@@ -25,7 +25,7 @@ func (requests) set(e *Expect, p yamlfile.Place, _ bool) {
 
 func (requests) takeAway(e *Expect) bool { e.Approvals = human.Approvals{}; return true }
 
-func (requests) write(is, was Expect) *yaml.Node {
+func (requests) write(is, was *Expect) *yaml.Node {
 	return changed(is.Approvals, was.Approvals, is.Approvals.Empty(), func(a human.Approvals) *yaml.Node {
 		var list []any
 		for i, tools := range [][]string{a.Asked, a.Denied} {
@@ -40,7 +40,7 @@ func (requests) write(is, was Expect) *yaml.Node {
 	})
 }
 
-func (requests) parts(key string, e Expect) []Part {
+func (requests) parts(key string, e *Expect) []Part {
 	if e.Approvals.Empty() {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (requests) parts(key string, e Expect) []Part {
 }
 
 // approvals checks what people were asked for.
-func (s *scorer) approvals(e Expect) {
+func (s *scorer) approvals(e *Expect) {
 	asked := func(denied bool) func(tool string) bool {
 		return func(tool string) bool {
 			return !slices.ContainsFunc(s.o.Requests, func(r human.Requested) bool { return r.Tool == tool && (!denied || r.Say == person.Deny) })
@@ -81,7 +81,7 @@ func (l requestedList) String() string {
 }
 
 // before checks that each tool of a list has succeeded before a call of the next one.
-func (s *scorer) before(e Expect) {
+func (s *scorer) before(e *Expect) {
 	if len(e.Before) == 0 {
 		return
 	}

@@ -81,7 +81,7 @@ func atLeast(p yamlfile.Place) *float64 {
 
 func (customChecks) takeAway(e *Expect) bool { e.Scores = nil; return true }
 
-func (customChecks) write(is, was Expect) *yaml.Node {
+func (customChecks) write(is, was *Expect) *yaml.Node {
 	return changed(is.Scores, was.Scores, is.Scores == nil, func(list []custom.Spec) *yaml.Node {
 		out := yamlfile.Sequence(0)
 		for _, s := range list {
@@ -112,7 +112,7 @@ func addScorer(item *yaml.Node, with json.RawMessage, least *float64) {
 	}
 }
 
-func (customChecks) parts(key string, e Expect) []Part {
+func (customChecks) parts(key string, e *Expect) []Part {
 	if len(e.Scores) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (customChecks) parts(key string, e Expect) []Part {
 
 // scores checks what the scorers of users found. A scorer without a result fails: absent data
 // never passes.
-func (s *scorer) scores(e Expect) {
+func (s *scorer) scores(e *Expect) {
 	for _, spec := range e.Scores {
 		s.scored("score."+spec.Name, spec.AtLeast, spec.Passed)
 	}

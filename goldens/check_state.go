@@ -53,7 +53,7 @@ func (stateChecks) set(e *Expect, p yamlfile.Place, _ bool) {
 
 func (stateChecks) takeAway(e *Expect) bool { e.State = nil; return true }
 
-func (stateChecks) write(is, was Expect) *yaml.Node {
+func (stateChecks) write(is, was *Expect) *yaml.Node {
 	return changed(is.State, was.State, is.State == nil, func(list []StateCheck) *yaml.Node {
 		out := yamlfile.Sequence(0)
 		for _, c := range list {
@@ -69,7 +69,7 @@ func (stateChecks) write(is, was Expect) *yaml.Node {
 	})
 }
 
-func (stateChecks) parts(key string, e Expect) []Part {
+func (stateChecks) parts(key string, e *Expect) []Part {
 	return itemParts(key, e.State, func(e *Expect) *[]StateCheck { return &e.State })
 }
 
@@ -131,7 +131,7 @@ func (s *scorer) wrongState(name string, wrong []string) {
 }
 
 // state checks the final state against the assertions.
-func (s *scorer) state(e Expect) {
+func (s *scorer) state(e *Expect) {
 	if len(e.State) == 0 {
 		return
 	}
@@ -154,11 +154,11 @@ func (s *scorer) state(e Expect) {
 }
 
 // unchanged checks that nothing differs from the initial state at or below some paths.
-func (s *scorer) unchanged(e Expect) {
+func (s *scorer) unchanged(e *Expect) {
 	if len(e.Unchanged) == 0 {
 		return
 	}
-	if err := validUnchanged(e); err != nil {
+	if err := validUnchanged(*e); err != nil {
 		s.broken("unchanged", err)
 		return
 	}
@@ -197,7 +197,7 @@ func changesBelow(path string, o Outcome) []state.Change {
 }
 
 // stateHash checks the hash of the final state.
-func (s *scorer) stateHash(e Expect) {
+func (s *scorer) stateHash(e *Expect) {
 	if e.StateHash != "" {
 		got := state.Hash(s.o.StateAfter)
 		s.check("state_hash", got == e.StateHash, "want %s, got %s", e.StateHash, orNone(got))

@@ -66,7 +66,7 @@ func FuzzReadState(f *testing.F) {
 			return
 		}
 		require.NoError(t, e.Validate())
-		stateChecks{}.write(e, Expect{})
+		stateChecks{}.write(&e, &Expect{})
 		if json.Valid([]byte(world)) {
 			Score(Task{Expect: []Expect{e}}, Outcome{StateAfter: json.RawMessage(world)})
 		}

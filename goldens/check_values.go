@@ -37,18 +37,18 @@ func (w word) takeAway(e *Expect) bool {
 	return !w.fixed
 }
 
-func (w word) write(is, was Expect) *yaml.Node {
+func (w word) write(is, was *Expect) *yaml.Node {
 	if w.node == nil {
 		w.node = yamlfile.Word
 	}
-	return changed(*w.of(&is), *w.of(&was), *w.of(&is) == "", w.node)
+	return changed(*w.of(is), *w.of(was), *w.of(is) == "", w.node)
 }
 
-func (w word) parts(key string, e Expect) []Part {
-	if *w.of(&e) == "" || w.remark || w.partOf != "" {
+func (w word) parts(key string, e *Expect) []Part {
+	if *w.of(e) == "" || w.remark || w.partOf != "" {
 		return nil
 	}
-	return []Part{whole(key, func(to *Expect) { *w.of(to) = *w.of(&e) })}
+	return []Part{whole(key, func(to *Expect) { *w.of(to) = *w.of(e) })}
 }
 
 // changed writes a value that differs from what it was: null where it is gone.
@@ -80,8 +80,8 @@ func (l list) set(e *Expect, p yamlfile.Place, _ bool) { *l.of(e) = l.read(p) }
 
 func (l list) takeAway(e *Expect) bool { *l.of(e) = nil; return true }
 
-func (l list) write(is, was Expect) *yaml.Node {
-	return changed(*l.of(&is), *l.of(&was), *l.of(&is) == nil, func(items []string) *yaml.Node {
+func (l list) write(is, was *Expect) *yaml.Node {
+	return changed(*l.of(is), *l.of(was), *l.of(is) == nil, func(items []string) *yaml.Node {
 		out := yamlfile.Sequence(yaml.FlowStyle)
 		for _, item := range items {
 			out.Content = append(out.Content, l.node(item))
@@ -90,8 +90,8 @@ func (l list) write(is, was Expect) *yaml.Node {
 	})
 }
 
-func (l list) parts(key string, e Expect) []Part {
-	items := *l.of(&e)
+func (l list) parts(key string, e *Expect) []Part {
+	items := *l.of(e)
 	if !l.whole {
 		return itemParts(key, items, l.of)
 	}
@@ -124,10 +124,10 @@ func (n named) takeAway(e *Expect) bool { *n.of(e) = nil; return true }
 
 // write writes what the mapping has beyond the other one; null takes away what only
 // the other has.
-func (n named) write(is, was Expect) *yaml.Node {
-	return changed(*n.of(&is), *n.of(&was), *n.of(&is) == nil, func(entries map[string]string) *yaml.Node {
+func (n named) write(is, was *Expect) *yaml.Node {
+	return changed(*n.of(is), *n.of(was), *n.of(is) == nil, func(entries map[string]string) *yaml.Node {
 		out := yamlfile.Mapping(yaml.FlowStyle)
-		base := *n.of(&was)
+		base := *n.of(was)
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(base)), maps.Keys(entries))))) {
 			switch value, ok := entries[name]; {
 			case !ok:
@@ -140,8 +140,8 @@ func (n named) write(is, was Expect) *yaml.Node {
 	})
 }
 
-func (n named) parts(key string, e Expect) (out []Part) {
-	entries := *n.of(&e)
+func (n named) parts(key string, e *Expect) (out []Part) {
+	entries := *n.of(e)
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		out = append(out, Part{key, func(o yamlfile.Object) yamlfile.Place { return o.FieldAt(key).FieldAt(name) }, func(to *Expect) {
 			if *n.of(to) == nil {
@@ -163,14 +163,14 @@ func (c calls) set(e *Expect, p yamlfile.Place, _ bool) { *c.of(e) = readCalls(p
 
 func (c calls) takeAway(e *Expect) bool { *c.of(e) = nil; return true }
 
-func (c calls) write(is, was Expect) *yaml.Node {
-	return changed(*c.of(&is), *c.of(&was), *c.of(&is) == nil, callsNode)
+func (c calls) write(is, was *Expect) *yaml.Node {
+	return changed(*c.of(is), *c.of(was), *c.of(is) == nil, callsNode)
 }
 
 // parts are a demand for each call and, of required ones, one for their order, which
 // asks for all of them.
-func (c calls) parts(key string, e Expect) []Part {
-	out := itemParts(key, *c.of(&e), c.of)
+func (c calls) parts(key string, e *Expect) []Part {
+	out := itemParts(key, *c.of(e), c.of)
 	if c.forbidden {
 		return out
 	}
@@ -228,10 +228,10 @@ func (caps) takeAway(e *Expect) bool {
 	return true
 }
 
-func (caps) write(is, was Expect) *yaml.Node {
+func (caps) write(is, was *Expect) *yaml.Node {
 	out := yamlfile.Mapping(yaml.FlowStyle)
 	for _, c := range capsOf {
-		node := changed(*c.of(&is), *c.of(&was), *c.of(&is) == nil, func(n *int) *yaml.Node { return yamlfile.Node(*n) })
+		node := changed(*c.of(is), *c.of(was), *c.of(is) == nil, func(n *int) *yaml.Node { return yamlfile.Node(*n) })
 		if node != nil {
 			yamlfile.Add(out, c.name, node, "")
 		}
@@ -242,9 +242,9 @@ func (caps) write(is, was Expect) *yaml.Node {
 	return out
 }
 
-func (caps) parts(key string, e Expect) (out []Part) {
+func (caps) parts(key string, e *Expect) (out []Part) {
 	for _, c := range capsOf {
-		if limit := *c.of(&e); limit != nil {
+		if limit := *c.of(e); limit != nil {
 			out = append(out, Part{key, func(o yamlfile.Object) yamlfile.Place { return o.FieldAt(key).FieldAt(c.name) }, func(to *Expect) { *c.of(to) = limit }})
 		}
 	}

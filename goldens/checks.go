@@ -28,7 +28,7 @@ type check struct {
 	// validate reports what no outcome could be checked against; nil if there is nothing.
 	validate func(Expect) error
 	// score adds the results of the check; nil where another kind's does, or none is.
-	score func(*scorer, Expect)
+	score func(*scorer, *Expect)
 	// rank is where the results come: those of a lower rank first.
 	rank int
 }
@@ -97,8 +97,8 @@ var checks = []check{
 func demanded(key, description string, of func(*Expect) *string) check {
 	return check{key: key, edit: kept, schema: fmt.Sprintf(`{"description": %q}`, description), rank: 5,
 		value: word{of: of, read: func(p yamlfile.Place) string { return string(p.JSON()) }, node: jsonText},
-		score: func(s *scorer, e Expect) {
-			if want := *of(&e); want != "" {
+		score: func(s *scorer, e *Expect) {
+			if want := *of(e); want != "" {
 				s.wrongState(key, judge.Wrong(s.task.World, key, want, s.o.StateBefore, s.o.StateAfter))
 			}
 		}}
@@ -119,9 +119,9 @@ type value interface {
 	// null is read like any other value.
 	takeAway(e *Expect) bool
 	// write returns the field of is; nil where it is that of was.
-	write(is, was Expect) *yaml.Node
+	write(is, was *Expect) *yaml.Node
 	// parts are the demands of the field.
-	parts(key string, e Expect) []Part
+	parts(key string, e *Expect) []Part
 }
 
 // Part is one thing that an accepted outcome asks of an episode.
@@ -137,7 +137,7 @@ type Part struct {
 // trajectory, so that demands never become easier to meet by adding one.
 func (e Expect) Parts() (out []Part) {
 	for _, c := range checks {
-		out = append(out, c.parts(c.key, e)...)
+		out = append(out, c.parts(c.key, &e)...)
 	}
 	return out
 }
@@ -203,7 +203,7 @@ func readExpect(o yamlfile.Object, e Expect, inherits bool) Expect {
 func WriteExpect(e, base Expect, style yaml.Style, edits bool) *yaml.Node {
 	out := yamlfile.Mapping(style)
 	for _, c := range checks {
-		node, comment := c.write(e, base), ""
+		node, comment := c.write(&e, &base), ""
 		switch {
 		case node == nil:
 			continue

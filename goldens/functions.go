@@ -27,7 +27,7 @@ func (s *Suite) ToolsOf(t Task) (specs []tool.Spec, err error) {
 }
 
 // bfcl checks the calls that the model asked for, whether or not they could be carried out.
-func (s *scorer) bfcl(e Expect) {
+func (s *scorer) bfcl(e *Expect) {
 	if e.BFCL == "" {
 		return
 	}

@@ -80,7 +80,7 @@ func (judgeChecks) set(e *Expect, p yamlfile.Place, _ bool) {
 
 func (judgeChecks) takeAway(e *Expect) bool { e.Judges = nil; return true }
 
-func (judgeChecks) write(is, was Expect) *yaml.Node {
+func (judgeChecks) write(is, was *Expect) *yaml.Node {
 	return changed(is.Judges, was.Judges, is.Judges == nil, func(list []helper.Check) *yaml.Node {
 		out := yamlfile.Sequence(0)
 		for _, c := range list {
@@ -96,7 +96,7 @@ func (judgeChecks) write(is, was Expect) *yaml.Node {
 	})
 }
 
-func (judgeChecks) parts(key string, e Expect) []Part {
+func (judgeChecks) parts(key string, e *Expect) []Part {
 	if len(e.Judges) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (judgeChecks) parts(key string, e Expect) []Part {
 }
 
 // judges checks what judges found. A judge without a verdict fails: absent data never passes.
-func (s *scorer) judges(e Expect) {
+func (s *scorer) judges(e *Expect) {
 	for _, c := range e.Judges {
 		s.scored(string(helper.Judge)+"."+c.Name, c.AtLeast, c.Passed)
 	}

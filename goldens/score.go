@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/answer"
@@ -38,9 +39,9 @@ func Score(t Task, o Outcome) (solved bool, checks []CheckResult) {
 	}
 	s := newScorer(t, o)
 	fewest := -1
-	for _, e := range t.Expect {
+	for i := range t.Expect {
 		s.checks = nil
-		s.score(e)
+		s.score(&t.Expect[i])
 		switch failed := s.failed(); {
 		case failed == 0:
 			return true, s.checks
@@ -55,15 +56,16 @@ func Score(t Task, o Outcome) (solved bool, checks []CheckResult) {
 type scorer struct {
 	task   Task
 	o      Outcome
-	answer answer.Text
-	folded string     // the answer as text checks see it
-	calls  []madeCall // all but the rejected ones: executed or answered from cache
-	asked  []madeCall // all that were asked for
+	answer func() answer.Text // read once, by the first check of its numbers
+	folded string             // the answer as text checks see it
+	calls  []madeCall         // all but the rejected ones: executed or answered from cache
+	asked  []madeCall         // all that were asked for
 	checks []CheckResult
 }
 
 func newScorer(t Task, o Outcome) *scorer {
-	s := &scorer{task: t, o: o, answer: answer.Read(o.Answer, t.World.Now.Year()), folded: answer.Fold(o.Answer)}
+	s := &scorer{task: t, o: o, folded: answer.Fold(o.Answer)}
+	s.answer = sync.OnceValue(func() answer.Text { return answer.Read(s.o.Answer, s.task.World.Now.Year()) })
 	for _, c := range o.Calls {
 		s.add(c)
 	}
@@ -111,7 +113,7 @@ func (s *scorer) broken(name string, err error) {
 	s.check(name, false, "the expectation is broken: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-func (s *scorer) score(e Expect) {
+func (s *scorer) score(e *Expect) {
 	for _, c := range scored {
 		if c.score != nil {
 			c.score(s, e)
@@ -131,7 +133,7 @@ const (
 // statusStopped is the status of an episode that a guard ended.
 const statusStopped = "stopped"
 
-func (s *scorer) status(e Expect) {
+func (s *scorer) status(e *Expect) {
 	switch {
 	case s.o.Status == statusError || s.o.Status == statusCancelled:
 		want := e.Status
@@ -186,20 +188,20 @@ func (l foundNumbers) String() string {
 func (s *scorer) has(text string) bool   { return strings.Contains(s.folded, answer.Fold(text)) }
 func (s *scorer) lacks(text string) bool { return !s.has(text) }
 
-func (s *scorer) containsAny(e Expect) {
+func (s *scorer) containsAny(e *Expect) {
 	if len(e.ContainsAny) > 0 {
 		s.check("answer_contains_any", slices.ContainsFunc(e.ContainsAny, s.has), "want any of %s, got %s", quotedList(e.ContainsAny), s.quoted())
 	}
 }
 
-func (s *scorer) containsAll(e Expect) {
+func (s *scorer) containsAll(e *Expect) {
 	if len(e.ContainsAll) > 0 {
 		missing := keep(e.ContainsAll, s.lacks)
 		s.check("answer_contains_all", len(missing) == 0, "want %s, got %s", quotedList(missing), s.quoted())
 	}
 }
 
-func (s *scorer) notContains(e Expect) {
+func (s *scorer) notContains(e *Expect) {
 	if len(e.NotContains) > 0 {
 		present := keep(e.NotContains, s.has)
 		s.check("answer_not_contains", len(present) == 0, "want none of %s, got %s", quotedList(present), s.quoted())
@@ -235,16 +237,16 @@ func (t quotedText) String() string {
 
 func (s *scorer) quoted() quotedText { return quotedText(s.o.Answer) }
 
-func (s *scorer) caps(e Expect) {
+func (s *scorer) caps(e *Expect) {
 	for _, c := range capsOf {
-		if limit := *c.of(&e); limit != nil {
+		if limit := *c.of(e); limit != nil {
 			found := c.count(s.o)
 			s.check(c.check, found <= *limit, "want at most %d %s, got %d", *limit, c.what, found)
 		}
 	}
 }
 
-func (s *scorer) signals(e Expect) {
+func (s *scorer) signals(e *Expect) {
 	for _, name := range slices.Sorted(maps.Keys(e.Signals)) {
 		text := e.Signals[name]
 		holds, err := parseCondition(name, text)

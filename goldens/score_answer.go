@@ -44,25 +44,25 @@ func parseDecimals(field string, list []string) ([]decimal.Decimal, error) {
 }
 
 // numbers checks which numbers the answer has.
-func (s *scorer) numbers(e Expect) {
+func (s *scorer) numbers(e *Expect) {
 	if want, ok := s.wanted("answer_numbers", "numbers", e.Numbers); ok && len(want) > 0 {
-		missing := foundNumbers(keep(want, func(n decimal.Decimal) bool { return !s.answer.Has(n) }))
-		s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", missing, foundNumbers(s.answer.Numbers), s.quoted())
+		missing := foundNumbers(keep(want, func(n decimal.Decimal) bool { return !s.answer().Has(n) }))
+		s.check("answer_numbers", len(missing) == 0, "want %s, found %s in %s", missing, foundNumbers(s.answer().Numbers), s.quoted())
 	}
 }
 
 // notNumbers checks which numbers the answer must not have.
-func (s *scorer) notNumbers(e Expect) {
+func (s *scorer) notNumbers(e *Expect) {
 	if want, ok := s.wanted("answer_not_numbers", "not_numbers", e.NotNumbers); ok && len(want) > 0 {
-		present := foundNumbers(keep(want, s.answer.Has))
+		present := foundNumbers(keep(want, s.answer().Has))
 		s.check("answer_not_numbers", len(present) == 0, "want none of %s, got %s", present, s.quoted())
 	}
 }
 
 // onlyNumbers checks that the answer has no other numbers.
-func (s *scorer) onlyNumbers(e Expect) {
+func (s *scorer) onlyNumbers(e *Expect) {
 	if want, ok := s.wanted("answer_only_numbers", "only_numbers", e.OnlyNumbers); ok && want != nil {
-		others := foundNumbers(keep(s.answer.Numbers, func(n decimal.Decimal) bool { return !slices.Contains(want, n) }))
+		others := foundNumbers(keep(s.answer().Numbers, func(n decimal.Decimal) bool { return !slices.Contains(want, n) }))
 		s.check("answer_only_numbers", len(others) == 0, "want no number but %s, found %s in %s", allowed(e.OnlyNumbers), others, s.quoted())
 	}
 }
@@ -88,11 +88,11 @@ func (s *scorer) wanted(check, field string, texts []string) (want []decimal.Dec
 }
 
 // matches checks expressions on the answer as it was written.
-func (s *scorer) matches(e Expect) {
+func (s *scorer) matches(e *Expect) {
 	s.expressions("answer_matches", "matches", e.Matches, true, "want a match of")
 }
 
-func (s *scorer) notMatches(e Expect) {
+func (s *scorer) notMatches(e *Expect) {
 	s.expressions("answer_not_matches", "not_matches", e.NotMatches, false, "want no match of")
 }
 
@@ -115,7 +115,7 @@ func (s *scorer) expressions(name, field string, list []string, want bool, wante
 }
 
 // near checks which number of the answer is nearest to each name.
-func (s *scorer) near(e Expect) {
+func (s *scorer) near(e *Expect) {
 	near := e.Near
 	if len(near) == 0 {
 		return
@@ -134,12 +134,12 @@ func (s *scorer) near(e Expect) {
 		want[i], _ = decimal.Parse(near[name])
 	}
 	var wrong []string
-	for i, found := range answer.Nearest(s.o.Answer, s.answer, names, want) {
+	for i, found := range answer.Nearest(s.o.Answer, s.answer(), names, want) {
 		switch {
 		case found < 0:
 			wrong = append(wrong, fmt.Sprintf("want %s near %q, found none", near[names[i]], names[i]))
-		case s.answer.Numbers[found] != want[i]:
-			wrong = append(wrong, fmt.Sprintf("want %s near %q, found %s", near[names[i]], names[i], foundNumbers{s.answer.Numbers[found]}))
+		case s.answer().Numbers[found] != want[i]:
+			wrong = append(wrong, fmt.Sprintf("want %s near %q, found %s", near[names[i]], names[i], foundNumbers{s.answer().Numbers[found]}))
 		}
 	}
 	s.check("answer_near", len(wrong) == 0, "%s in %s", strings.Join(wrong, "; "), s.quoted())

@@ -16,7 +16,7 @@ func AnswersTask(status string) bool {
 
 // answerSchema checks that the answer is JSON of the shape the task asks for, where
 // an answer is expected.
-func (s *scorer) answerSchema(e Expect) {
+func (s *scorer) answerSchema(e *Expect) {
 	if s.task.AnswerSchema == nil || !AnswersTask(e.Status) {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // table checks that the answer names a day that a call returned together with that day's
 // number of the label, in the state that the world begins with. Around midnight more than
 // one day is right.
-func (s *scorer) table(e Expect) {
+func (s *scorer) table(e *Expect) {
 	label := e.TableLabel
 	if label == "" {
 		return
@@ -35,8 +35,8 @@ func (s *scorer) table(e Expect) {
 			want = append(want, day.Format(time.DateOnly)+" (no count in the world)")
 			continue
 		}
-		named := slices.ContainsFunc(s.answer.Dates, func(d answer.Date) bool { return d.Names(day) })
-		if count, _ := decimal.Parse(number); named && s.answer.Has(count) {
+		named := slices.ContainsFunc(s.answer().Dates, func(d answer.Date) bool { return d.Names(day) })
+		if count, _ := decimal.Parse(number); named && s.answer().Has(count) {
 			s.check("answer_table", true, "")
 			return
 		}

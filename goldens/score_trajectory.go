@@ -13,7 +13,7 @@ import (
 // call answered from an earlier result also meets a requirement of the other
 // orders. A rejected call meets no requirement, but it was asked for, and so breaks a
 // prohibition that is not narrowed to executed calls.
-func (s *scorer) trajectory(e Expect) {
+func (s *scorer) trajectory(e *Expect) {
 	t := e.Trajectory
 	required, err := compileCalls("required", t.Required)
 	if err != nil {

@@ -57,6 +57,9 @@ type dateReader struct {
 const blank = 0
 
 func (r *dateReader) read() {
+	if !bytes.ContainsAny(r.text, "0123456789") {
+		return // every date has a digit
+	}
 	hyphen, slash := r.holds("-"), r.holds("/")
 	if hyphen || slash {
 		r.each(isoDate, func(m []int) int { return r.add(m[1], r.number(m, 1), r.number(m, 2), r.number(m, 3)) })
