@@ -124,13 +124,19 @@ func Render(path string, render func(io.Writer) error) error {
 	return write(path, render, (*File).replace)
 }
 
+// buffers are the buffers of files, because a report may write thousands.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 16<<10) }}
+
 func write(path string, render func(io.Writer) error, commit func(*File) error) error {
 	f, err := Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	b := bufio.NewWriterSize(f, 16<<10)
+	b := buffers.Get().(*bufio.Writer)
+	defer buffers.Put(b)
+	b.Reset(f)
+	defer b.Reset(nil)
 	if err := errors.Join(render(b), b.Flush()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

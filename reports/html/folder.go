@@ -37,6 +37,7 @@ type folder struct {
 	agents           map[string]string // strategies by candidate; empty where all have one
 	size             int               // of the pages without what was said, about
 	transcriptBudget transcriptBudget
+	transcript       bytes.Buffer // of one episode after another
 	// missing is what could not be said: of all pages, once these are written.
 	missing transcript.MissingSaid
 }
@@ -138,7 +139,7 @@ type taskCell struct {
 	cellView
 }
 
-// page writes the page of the k-th task.
+// page writes the page of the k-th task to w, a file that replaces another once it is complete.
 func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 	t := f.r.Tasks[f.order[k]]
 	v := f.head(t)
@@ -152,7 +153,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 	before := f.missing
 	f.missing = nil
 	missing := 0
-	var b bytes.Buffer
+	b := &f.transcript
 	all := episodes(t)
 	slices.Sort(all)
 	rendered := map[int]template.HTML{}
@@ -163,7 +164,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 			continue
 		}
 		b.Reset()
-		said, expected, err := f.episode(&b, e, i, details, systems)
+		said, expected, err := f.episode(b, e, i, details, systems)
 		if err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 		before.Count(m)
 	}
 	f.missing = before
-	return execute(w, "task.html.tmpl", v)
+	return render(w, "task.html.tmpl", v)
 }
 
 func (f *folder) head(t model.Task) taskPage {

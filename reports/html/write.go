@@ -3,10 +3,8 @@ package html
 import (
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/reports/model"
@@ -44,7 +42,7 @@ func (f *folder) write(root string, details DetailOf) error {
 		return err
 	}
 	// Before the new ones: on a file system that folds case an old name may be a new one.
-	if err := removeOld(filepath.Join(root, "tasks"), slices.Collect(maps.Values(f.pages))); err != nil {
+	if err := removeOld(filepath.Join(root, "tasks"), f.pages); err != nil {
 		return err
 	}
 	for k, at := range f.order {
@@ -61,14 +59,19 @@ func (f *folder) write(root string, details DetailOf) error {
 	return writeFile(filepath.Join(root, "index.html"), func(w io.Writer) error { _, err := w.Write(index); return err })
 }
 
-// removeOld removes the pages that an earlier report left.
-func removeOld(dir string, current []string) error {
+// removeOld removes the pages that an earlier report left and that are not among the current
+// ones.
+func removeOld(dir string, pages map[string]string) error {
+	current := map[string]bool{}
+	for _, name := range pages {
+		current[name] = true
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("reports: %w", err)
 	}
 	for _, e := range entries {
-		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".html" && !slices.Contains(current, "tasks/"+e.Name()) {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".html" && !current["tasks/"+e.Name()] {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("reports: remove the page of an earlier report: %w", err)
 			}

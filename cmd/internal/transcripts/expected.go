@@ -21,11 +21,14 @@ var asks = map[string]string{
 
 // expected is what a task accepts, one demand a line, each free of credentials.
 func (d *Transcripts) expected(task string) (lines []string) {
-	i := 0 // tasks are large, and there may be thousands
-	for i < len(d.Tasks) && d.Tasks[i].ID != task {
-		i++
+	if d.at == nil {
+		d.at = make(map[string]int, len(d.Tasks))
+		for i := range d.Tasks {
+			d.at[d.Tasks[i].ID] = i
+		}
 	}
-	if i == len(d.Tasks) || len(d.Tasks[i].Expect) == 0 {
+	i, ok := d.at[task]
+	if !ok || len(d.Tasks[i].Expect) == 0 {
 		return nil
 	}
 	e := d.Tasks[i].Expect[0]

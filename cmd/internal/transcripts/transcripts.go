@@ -44,6 +44,7 @@ type Transcripts struct {
 	Kept *Kept
 	// Tasks are those of the run; if nil, the first episode reads them from its suite.
 	Tasks []goldens.Task
+	at    map[string]int // places in Tasks by id; nil before the first episode
 	// Hurry executes nothing again, because the run was interrupted and should end soon.
 	Hurry bool
 
@@ -152,7 +153,7 @@ func (d *Transcripts) Of(rows ledger.EpisodeRows) (transcript.Detail, bool) {
 
 // Open loads the suite and the cassettes. Of calls it, and reports its error as Missing.
 func (d *Transcripts) Open() error {
-	d.opened = true
+	d.opened, d.at = true, nil
 	m, err := manifest.Read(d.dir)
 	if err != nil {
 		return err
