@@ -167,6 +167,9 @@ func (p *parser) value() JSON {
 	case v.Kind == '{':
 		for p.more('}') {
 			name := p.scalar()
+			if v.Members == nil {
+				v.Members = make([]Member, 0, 4) // as many as most objects have
+			}
 			if p.err == nil {
 				v.Members = append(v.Members, Member{Name: unquote(name), Value: p.value()})
 			}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/recorder/packs"
@@ -43,7 +44,7 @@ type Status struct {
 
 // Path is the path of an episode's cassette below the suite's cassettes folder.
 func Path(task, candidate string, trial int) string {
-	return fmt.Sprintf("%s/%s/%d.yaml", candidate, task, trial)
+	return candidate + "/" + task + "/" + strconv.Itoa(trial) + ".yaml"
 }
 
 // PackName is the pack in a suite folder that replaces its cassettes folder: a file, or a folder

@@ -100,13 +100,12 @@ func (u *usage) check(out *providers.Usage, fed int64) {
 	if n.Has("prompt_cache_miss_tokens") && int64(n.Count(out, "prompt_cache_miss_tokens")) != prompt-out.CacheRead {
 		out.Doubt("prompt_cache_miss_tokens", "is not what the cache did not have of the prompt")
 	}
-	kinds := func(of string) int64 {
-		return int64(n.Sum(out, of+".text_tokens", of+".audio_tokens", of+".image_tokens", of+".video_tokens"))
-	}
-	if kinds("prompt_tokens_details") > prompt {
+	if kinds := n.Sum(out, "prompt_tokens_details.text_tokens", "prompt_tokens_details.audio_tokens",
+		"prompt_tokens_details.image_tokens", "prompt_tokens_details.video_tokens"); int64(kinds) > prompt {
 		out.Doubt("prompt_tokens_details", "has more tokens than the prompt")
 	}
-	if kinds("completion_tokens_details") > completion {
+	if kinds := n.Sum(out, "completion_tokens_details.text_tokens", "completion_tokens_details.audio_tokens",
+		"completion_tokens_details.image_tokens", "completion_tokens_details.video_tokens"); int64(kinds) > completion {
 		out.Doubt("completion_tokens_details", "has more tokens than the completion")
 	}
 }

@@ -89,7 +89,7 @@ func (r retrying) Call(ctx context.Context, call providers.Call) (providers.Repl
 		id     = call.RequestID
 		spent  providers.Usage
 		waited time.Duration
-		jitter = r.policy.jitter(call.RequestID)
+		jitter *rand.Rand // from the first wait on
 	)
 	for attempt := 1; ; attempt++ {
 		if attempt > 1 && id != "" {
@@ -105,6 +105,9 @@ func (r retrying) Call(ctx context.Context, call providers.Call) (providers.Repl
 		failed.Attempts = attempt
 		if attempt == r.policy.Attempts || ctx.Err() != nil || !failed.Retryable() || failed.Partial && !r.policy.Partial {
 			return reply, err
+		}
+		if jitter == nil {
+			jitter = r.policy.jitter(id)
 		}
 		wait := r.policy.wait(attempt, failed.RetryAfter, jitter)
 		if waited += wait; waited > r.policy.Budget {

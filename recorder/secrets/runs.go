@@ -54,11 +54,11 @@ func decodedRun(run string, f func(plain string) bool) bool {
 			continue
 		}
 		var head [minRun]byte
-		if n, _ := c.Decode(head[:], []byte(run[:minRun])); !beginsText(head[:n]) {
+		if n, _ := c.decode(head[:], []byte(run[:minRun])); !beginsText(head[:n]) {
 			continue
 		}
 		code := []byte(run[:len(run)-c.extra[len(run)%len(c.extra)]])
-		n, _ := c.Decode(code, code)
+		n, _ := c.decode(code, code)
 		if utf8.Valid(code[:n]) && !f(string(code[:n])) {
 			return false
 		}
@@ -81,25 +81,34 @@ func beginsText(b []byte) bool {
 // coding is an encoding of bytes as letters.
 type coding struct {
 	letter
-	// Decode may modify the bytes that it reads.
-	Decode func(to, from []byte) (int, error)
+	in64 *base64.Encoding // nil if the encoding is base32
+	in32 *base32.Encoding
 	// extra is the number of letters at the end of a run that encode no complete byte, by the
 	// remainder of its length.
 	extra []int
 }
 
+// decode may modify the bytes that it reads. It calls methods and not a function value, so that
+// they can be on the stack.
+func (c coding) decode(to, from []byte) (int, error) {
+	if c.in64 != nil {
+		return c.in64.Decode(to, from)
+	}
+	return c.in32.Decode(to, from)
+}
+
 var codings = func() []coding {
-	in64, in32 := []int{0, 1, 0, 0}, []int{0, 1, 0, 1, 0, 0, 1, 0}
-	base32Of := func(alphabet string) func(to, from []byte) (int, error) {
-		return base32.NewEncoding(alphabet).WithPadding(base32.NoPadding).Decode
+	extra64, extra32 := []int{0, 1, 0, 0}, []int{0, 1, 0, 1, 0, 0, 1, 0}
+	base32Of := func(alphabet string) *base32.Encoding {
+		return base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
 	}
 	return []coding{
-		{stdLetter, base64.RawStdEncoding.Decode, in64},
-		{urlLetter, base64.RawURLEncoding.Decode, in64},
-		{base32Upper, base32Of(upperLetters + digits[2:8]), in32},
-		{base32Lower, base32Of(lowerLetters + digits[2:8]), in32},
-		{base32HexUpper, base32Of(digits + upperLetters[:22]), in32},
-		{base32HexLower, base32Of(digits + lowerLetters[:22]), in32},
+		{stdLetter, base64.RawStdEncoding, nil, extra64},
+		{urlLetter, base64.RawURLEncoding, nil, extra64},
+		{base32Upper, nil, base32Of(upperLetters + digits[2:8]), extra32},
+		{base32Lower, nil, base32Of(lowerLetters + digits[2:8]), extra32},
+		{base32HexUpper, nil, base32Of(digits + upperLetters[:22]), extra32},
+		{base32HexLower, nil, base32Of(digits + lowerLetters[:22]), extra32},
 	}
 }()
 

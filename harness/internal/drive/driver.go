@@ -294,8 +294,10 @@ func (e *driver) issue(c agent.Command) error {
 // the run, or a request that is not on the cassette. It is nil for any other event.
 func fatal(ev agent.Event) error {
 	failed, ok := ev.(agent.ModelFailed)
-	var miss *recorder.MissError
-	if ok && (errors.Is(failed.Err, admission.ErrCapped) || errors.As(failed.Err, &miss)) {
+	if !ok {
+		return nil
+	}
+	if _, miss := errors.AsType[*recorder.MissError](failed.Err); miss || errors.Is(failed.Err, admission.ErrCapped) {
 		return failed.Err
 	}
 	return nil

@@ -28,12 +28,15 @@ type modelCall struct {
 
 func prepare(e *driver, c agent.CallModel) *modelCall {
 	asked := askedCandidate(e)
-	models := map[string]string{"": asked.Model, turn.RoleRescue: asked.Rescue, turn.RoleFallback: asked.Fallback}
-	if c.Role == turn.RolePlanner {
-		models[""] = cmp.Or(asked.Plan.ReasoningModel, asked.Model)
-	}
-	if model, known := models[c.Whom]; known {
-		c.Call.Model = model
+	switch {
+	case c.Whom == turn.RoleRescue:
+		c.Call.Model = asked.Rescue
+	case c.Whom == turn.RoleFallback:
+		c.Call.Model = asked.Fallback
+	case c.Whom == "" && c.Role == turn.RolePlanner:
+		c.Call.Model = cmp.Or(asked.Plan.ReasoningModel, asked.Model)
+	case c.Whom == "":
+		c.Call.Model = asked.Model
 	}
 	c.Call.Stream = asked.Stream
 	row := e.rows.turn(c, e.actionID(c.ID, e.clock), e.clock)

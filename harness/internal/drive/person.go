@@ -213,7 +213,7 @@ func ask(ctx context.Context, e *driver, c agent.AskUser) {
 // Without a scripted human that takes its time, waiting takes no virtual time.
 func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.Context, *tool.Result) completion) {
 	spec, _ := e.Params.Tools.Spec(c.Call.Name)
-	kind, host := person.KindOf(c.Call.Name), hostOf(c.Call.Args)
+	kind := person.KindOf(c.Call.Name)
 	vetoed := e.world.Vet(c.Call)
 	switch approval := e.Suite.Approval(c.Call.Name); {
 	case approval == goldens.ApproveNever:
@@ -223,7 +223,7 @@ func permit(ctx context.Context, e *driver, c agent.CallTool, run func(context.C
 		}
 		e.calls.add(run(ctx, &refused))
 		return
-	case vetoed != nil, approval != goldens.ApproveAsk, kind == person.HostAccess && (e.people.allowed[host] || e.people.allowed["*"]):
+	case vetoed != nil, approval != goldens.ApproveAsk, kind == person.HostAccess && (e.people.allowed["*"] || e.people.allowed[hostOf(c.Call.Args)]):
 		e.calls.add(run(ctx, vetoed))
 		return
 	}

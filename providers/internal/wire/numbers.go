@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -67,12 +66,17 @@ func (n Numbers) Sum(u *providers.Usage, paths ...string) Count {
 
 // Under are the counts of the members of an object that are not 0.
 func (n Numbers) Under(u *providers.Usage, object string) map[string]int64 {
+	prefix, paths := object+".", []string(nil)
+	for path := range n {
+		if strings.HasPrefix(path, prefix) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
 	counts := map[string]int64{}
-	for _, path := range slices.Sorted(maps.Keys(n)) {
-		if name, ok := strings.CutPrefix(path, object+"."); ok {
-			if c := n.Count(u, path); c > 0 {
-				counts[name] = int64(c)
-			}
+	for _, path := range paths {
+		if c := n.Count(u, path); c > 0 {
+			counts[path[len(prefix):]] = int64(c)
 		}
 	}
 	return counts
@@ -83,24 +87,29 @@ func (n Numbers) Under(u *providers.Usage, object string) map[string]int64 {
 // has a fee for each; OpenRouter's and Perplexity's searches.
 func (n Numbers) ServerToolUses(u *providers.Usage) map[string]int64 {
 	uses, sum := map[string]int64{}, int64(0)
+	add := func(name string, count int64) {
+		if count > 0 {
+			uses[name] += count
+		}
+	}
 	for name, count := range n.Under(u, "server_side_tool_usage_details") {
 		if tool, ok := strings.CutSuffix(name, "_calls"); ok {
 			name = tool
 			sum += count
 		}
-		uses[name] += count
+		add(name, count)
 	}
 	all := int64(n.Count(u, "num_server_side_tools_used"))
 	if sum == 0 {
-		uses["other"] += all // without the details
+		add("other", all) // without the details
 	} else if all != sum {
 		u.Doubt("num_server_side_tools_used", "is not the sum of its details")
 	}
 	searches := n.Largest(u, "server_tool_use.web_search_requests", "server_tool_use_details.web_search_requests")
 	executed := n.Largest(u, "server_tool_use.tool_calls_executed", "server_tool_use_details.tool_calls_executed")
-	uses["other"] += int64(max(executed-searches, 0))
-	uses["web_search"] += int64(searches + n.Count(u, "num_search_queries"))
-	uses["live_search"] += int64(n.Count(u, "num_sources_used"))
+	add("other", int64(executed-searches))
+	add("web_search", int64(searches+n.Count(u, "num_search_queries")))
+	add("live_search", int64(n.Count(u, "num_sources_used")))
 	return uses
 }
 

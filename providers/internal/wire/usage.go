@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -102,6 +103,9 @@ func (b *Builder) ServerTool(name string) {
 // AddServerTools counts uses of the provider's own tools. Those beyond 16 names count as
 // "other", as do those whose name is not plain. It may change the map.
 func AddServerTools(u *providers.Usage, uses map[string]int64) {
+	if len(uses) == 0 {
+		return
+	}
 	maps.DeleteFunc(uses, func(_ string, count int64) bool { return count == 0 })
 	for i, name := range slices.Sorted(maps.Keys(uses)) {
 		count := uses[name]
@@ -167,9 +171,14 @@ func printable(path []byte) string {
 	}, string(path))
 }
 
+// decoders are reused, because every reply is read twice by leaves.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // leaves is Leaves without a copy of the path, which is valid until visit returns.
 func leaves(raw []byte, visit func(path, number []byte)) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	path := make([]byte, 0, maxPath) // of the value that comes next
 	var ends []int                   // the length of the path of each value that is open
 	for {
