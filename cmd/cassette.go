@@ -46,7 +46,6 @@ func newTape(p *process) *cobra.Command {
 }
 
 func newCassetteLs(p *process) *cobra.Command {
-	var from string
 	cmd := &cobra.Command{
 		Use:   "ls [SUITE]",
 		Short: "List the cassettes of a suite",
@@ -60,11 +59,11 @@ cassette cannot be read.`,
 			if err != nil {
 				return err
 			}
-			return listCassettes(p, suite, from)
+			return listCassettes(p, suite, p.cfg.Pack)
 		},
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &from)
+	packing.Flag(cmd)
 	return cmd
 }
 
@@ -128,7 +127,7 @@ func suiteFlags(cmd *cobra.Command) {
 }
 
 func newCassetteDiff(p *process) *cobra.Command {
-	var task, from string
+	var task string
 	var trial int
 	cmd := &cobra.Command{
 		Use:   "diff A B",
@@ -145,7 +144,7 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 			if err != nil {
 				return err
 			}
-			files, done, err := packing.Files(suite, from)
+			files, done, err := packing.Files(suite, p.cfg.Pack)
 			defer done()
 			if err != nil {
 				return err
@@ -163,7 +162,7 @@ headers are ignored. Exits with 0 whether or not they differ.`,
 		},
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &from)
+	packing.Flag(cmd)
 	cmd.Flags().StringVar(&task, "task", "", "compare cassettes of this task, of candidates A and B")
 	cmd.Flags().IntVar(&trial, "trial", 1, "trial to compare, with --task")
 	return cmd

@@ -70,7 +70,6 @@ func sealCassette(p *process, file string) error {
 }
 
 func newCassetteScan(p *process) *cobra.Command {
-	var from string
 	cmd := &cobra.Command{
 		Use:   "scan [SUITE]",
 		Short: "Search the cassettes of a suite for credentials",
@@ -86,11 +85,11 @@ each exchange, never the value. Exits with 3 on a match or an unreadable file.`,
 				return err
 			}
 			p.learn(cfg.Candidates, suite)
-			return scanCassettes(p, suite, from)
+			return scanCassettes(p, suite, p.cfg.Pack)
 		}),
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &from)
+	packing.Flag(cmd)
 	return cmd
 }
 

@@ -21,7 +21,6 @@ import (
 func newCassetteStatus(p *process) *cobra.Command {
 	var sel harness.Selection
 	var all, asJSON bool
-	var from string
 	cmd := &cobra.Command{
 		Use:   "status [SUITE]",
 		Short: "List stale, missing and corrupt cassettes",
@@ -47,7 +46,7 @@ Proposes rules where two trials of an external agent differ only in volatile tex
 			if err != nil {
 				return err
 			}
-			done, err := packing.Use(&o, from)
+			done, err := packing.Use(&o, p.cfg.Pack)
 			defer done()
 			if err != nil {
 				return err
@@ -61,7 +60,7 @@ Proposes rules where two trials of an external agent differ only in volatile tex
 		},
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &from)
+	packing.Flag(cmd)
 	trialsFlag(cmd)
 	selectionFlags(cmd.Flags(), &sel)
 	cmd.Flags().BoolVar(&all, "all", false, "print fresh cassettes, too")
@@ -139,7 +138,6 @@ func statusOutcome(o harness.Options, count map[cassettes.State]int, total int) 
 
 func newCassettePrune(p *process) *cobra.Command {
 	var yes bool
-	var from string
 	cmd := &cobra.Command{
 		Use:   "prune [SUITE]",
 		Short: "List orphaned cassettes; delete them with --yes",
@@ -153,11 +151,11 @@ second trial is orphaned unless --trials or the configuration plans that trial. 
 			if err != nil {
 				return err
 			}
-			return prune(p, o, from, yes)
+			return prune(p, o, p.cfg.Pack, yes)
 		},
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &from)
+	packing.Flag(cmd)
 	trialsFlag(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete the orphaned cassettes")
 	return cmd

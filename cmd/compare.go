@@ -79,7 +79,7 @@ and margins. Details: docs/compare.md.`,
 		}),
 	}
 	runsFlags(cmd)
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	changedFlag(cmd, &changed)
 	cmd.Flags().StringArrayVarP(&outputs, "output", "o", nil, "write only this file; repeatable")
 	return cmd
@@ -175,7 +175,7 @@ func (p *process) compareHTML(ctx context.Context, cfg config.Config, baseline, 
 		if err != nil {
 			return err
 		}
-		baseDetails, newDetails := p.detailsOf(ctx, cfg, b.Dir, ""), p.detailsOf(ctx, cfg, t.Dir, "")
+		baseDetails, newDetails := p.detailsOf(ctx, cfg, b.Dir), p.detailsOf(ctx, cfg, t.Dir)
 		err = html.Comparison(w, c, func(isNew bool, task, candidate string, n int) (ledger.EpisodeRows, transcript.Detail, bool) {
 			d := baseDetails
 			if isNew {

@@ -164,7 +164,7 @@ func newJudge(p *process) *cobra.Command {
 			return o, cleanup, errors.Join(err, cfg.CheckCaps())
 		}
 		h.Replay = func(ctx context.Context, m manifest.Manifest) (harness.Options, func(), error) {
-			return p.replayOf(ctx, cfg, m, "")
+			return p.replayOf(ctx, cfg, m)
 		}
 		h.Forecast = func(o harness.Options, asJSON bool) error { return p.forecast(o, asJSON, false) }
 		h.Begin = func(ctx context.Context, o *harness.Options) (context.Context, func()) {

@@ -47,7 +47,7 @@ read it, but it never passes the gate. Details: docs/runs.md.`,
 			if err != nil {
 				return err
 			}
-			report, err := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
+			report, err := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir))
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ read it, but it never passes the gate. Details: docs/runs.md.`,
 		}),
 	}
 	runsFlags(cmd)
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	return cmd
 }
 
@@ -69,7 +69,6 @@ const mostTrials = 1000
 
 func newCassetteJoin(p *process) *cobra.Command {
 	var newest bool
-	var into string
 	cmd := &cobra.Command{
 		Use:   "join FOLDER…",
 		Short: "Join recordings of shards into a suite's cassettes",
@@ -89,15 +88,15 @@ cassette or one with a credential also stops the command, with exit code 3.`,
 			if err != nil {
 				return err
 			}
-			if o.CassetteDir == "" && into == "" {
+			if o.CassetteDir == "" && p.cfg.Pack == "" {
 				return exit.Usage(fmt.Errorf("the cassettes of %s are read-only; name a suite folder with --suite", o.Suite.Path))
 			}
 			p.learn(o.Candidates, o.Suite)
-			return joinCassettes(p, o, args, into, newest)
+			return joinCassettes(p, o, args, p.cfg.Pack, newest)
 		},
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, &into)
+	packing.Flag(cmd)
 	trialsFlag(cmd)
 	cmd.Flags().BoolVar(&newest, "newest", false, "choose the latest of different fresh recordings")
 	return cmd

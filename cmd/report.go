@@ -40,7 +40,7 @@ var formats = map[string]func(io.Writer, model.Report) error{
 
 func newReport(p *process) *cobra.Command {
 	var outputs, thresholds []string
-	var pack, target string
+	var target string
 	var pictures bool
 	cmd := &cobra.Command{
 		Use:   "report RUN…",
@@ -71,7 +71,7 @@ Details: docs/runs.md.`,
 					}
 					continue
 				}
-				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pack, pictures); err != nil {
+				if err := writeReport(c.Context(), p, cfg, name, outputs, thresholds, pictures); err != nil {
 					return err
 				}
 			}
@@ -84,7 +84,7 @@ Details: docs/runs.md.`,
 	thresholdFlag(cmd, &thresholds)
 	otlpFlag(cmd.Flags(), &target)
 	cmd.Flags().BoolVar(&pictures, "png", false, "also write the plots as PNG")
-	cmd.Flags().StringVar(&pack, "pack", "", "pack with the prompts and outputs, if the run was replayed from one")
+	cmd.Flags().String("pack", "", "pack with the prompts and outputs, if the run was replayed from one")
 	return cmd
 }
 
@@ -100,14 +100,14 @@ func (p *process) export(ctx context.Context, dir, target string, r model.Report
 	return imports.Export(ctx, p.stderr, dir, target, r, p.env)
 }
 
-func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pack string, pictures bool) error {
+func writeReport(ctx context.Context, p *process, cfg config.Config, name string, outputs, thresholds []string, pictures bool) error {
 	dir, r, err := rundir.Report(cfg.Runs, name, thresholds)
 	if err != nil {
 		return err
 	}
 	if len(outputs) == 0 {
-		d := p.detailsOf(ctx, cfg, dir, pack)
-		if pack != "" { // who names a pack wants it
+		d := p.detailsOf(ctx, cfg, dir)
+		if cfg.Pack != "" { // who names a pack wants it
 			err = d.Open()
 		}
 		if err == nil {
@@ -145,10 +145,10 @@ func writeReportOf(dir string, d *transcripts.Transcripts) (model.Report, error)
 }
 
 // detailsOf are those of a run of which nothing but its folder is known, and the
-// pack, if any, that it was made from.
-func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir, pack string) *transcripts.Transcripts {
+// pack of the configuration, if any, that it was made from.
+func (p *process) detailsOf(ctx context.Context, cfg config.Config, dir string) *transcripts.Transcripts {
 	return transcripts.New(ctx, dir, p.secrets.Redact, func(m manifest.Manifest) (harness.Options, func(), error) {
-		o, cleanup, err := p.replayOf(ctx, cfg, m, pack)
+		o, cleanup, err := p.replayOf(ctx, cfg, m)
 		if err == nil {
 			p.learn(o.Candidates, o.Suite)
 		}
@@ -221,7 +221,7 @@ another machine, forward the port: ssh -L 8178:127.0.0.1:8178 HOST.`,
 		}),
 	}
 	runsFlags(cmd)
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	cmd.Flags().StringVar(&addr, "listen", "", "loopback address to listen on (default "+viewer.Address+", or a free port)")
 	cmd.Flags().BoolVar(&stay, "no-open", false, "do not open the browser")
 	return cmd

@@ -67,7 +67,7 @@ func TestDetailsOfARun(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, all[e.ID], detail, "backwards")
 	}
-	fromFolder := p.detailsOf(context.Background(), config.Config{Policy: o.Policy}, dir, "")
+	fromFolder := p.detailsOf(context.Background(), config.Config{Policy: o.Policy}, dir)
 	defer func() { require.NoError(t, fromFolder.Close()) }()
 	e := report.Episodes[0]
 	detail, ok := fromFolder.Episode(e)

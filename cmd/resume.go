@@ -85,7 +85,7 @@ func loadResumedRun(c *cobra.Command, p *process, f *runFlags) (cfg config.Confi
 	text, err := harness.ReadSettings(dir)
 	if errors.Is(err, harness.ErrComplete) {
 		// The process that completed it may have been killed before it wrote the report.
-		_, failed := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir, ""))
+		_, failed := writeReportOf(dir, p.detailsOf(c.Context(), cfg, dir))
 		return cfg, saved, dir, cmp.Or(failed, err)
 	}
 	if err != nil {

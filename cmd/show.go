@@ -65,7 +65,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 	fl.StringSliceVar(&filter.Tasks, "task", nil, "list only these tasks; patterns allowed, repeatable")
 	fl.StringSliceVar(&filter.Candidates, "candidate", nil, "list only these candidates; patterns allowed, repeatable")
 	runsFlags(cmd)
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	return cmd
 }
 

@@ -49,7 +49,7 @@ episode if it replays in that suite. Details: docs/suites.md.`,
 		}),
 	}
 	suiteFlags(cmd)
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	cmd.Flags().String("runs", "", "folder of run folders (default runs)")
 	cmd.Flags().StringVar(&from, "from", "", "episode: RUN/TASK/CANDIDATE[/TRIAL] or RUN/EPISODE-ID")
 	cmd.Flags().StringVar(&id, "id", "", "id of the new task (default TASK-CANDIDATE)")

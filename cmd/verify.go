@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,6 @@ import (
 )
 
 func newVerify(p *process) *cobra.Command {
-	var pack string
 	cmd := &cobra.Command{
 		Use:   "verify RUN",
 		Short: "Re-execute a run from cassettes and compare ledgers",
@@ -36,7 +34,7 @@ thresholds. Exits with 0 if everything matches and with 3 if anything differs.
 Details: docs/runs.md.`,
 		Example: `  cupel verify latest`,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			dir, o, cleanup, err := optionsOf(c, p, args[0])
 			if imported := new(imports.Imported); errors.As(err, &imported) {
 				return imported.Verify(p.stdout)
 			}
@@ -52,7 +50,7 @@ Details: docs/runs.md.`,
 		},
 	}
 	runsFlags(cmd)
-	cmd.Flags().StringVar(&pack, "pack", "", "pack to replay from, if the run was replayed from one")
+	cmd.Flags().String("pack", "", "pack to replay from, if the run was replayed from one")
 	return cmd
 }
 
@@ -73,7 +71,7 @@ func (p *process) importHost() imports.Host {
 		},
 		Stdout: p.stdout, Stderr: p.stderr, Secrets: p.secrets, CodeVersion: version(), Suite: p.loadSuite,
 		Report: func(dir string) error {
-			_, err := writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir, ""))
+			_, err := writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir))
 			return err
 		},
 	}
@@ -92,14 +90,14 @@ func newLabel(p *process) *cobra.Command {
 			},
 			Stdout: p.stdout, Redact: p.secrets.Redact,
 			Options: func(ctx context.Context, m manifest.Manifest) (harness.Options, func(), error) {
-				o, cleanup, err := p.replayOf(ctx, p.cfg, m, "")
+				o, cleanup, err := p.replayOf(ctx, p.cfg, m)
 				if err == nil {
 					p.learn(o.Candidates, o.Suite)
 				}
 				return o, cleanup, err
 			},
 			Report: func(dir string) (model.Report, error) {
-				return writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir, ""))
+				return writeReportOf(dir, p.detailsOf(context.Background(), p.cfg, dir))
 			},
 		}
 	})
@@ -110,7 +108,6 @@ func newLabel(p *process) *cobra.Command {
 }
 
 func newRescore(p *process) *cobra.Command {
-	var pack string
 	cmd := &cobra.Command{
 		Use:   "rescore RUN",
 		Short: "Re-score a run with the current checks",
@@ -126,7 +123,7 @@ more than answers and calls. Details: docs/runs.md, docs/traces.md.`,
   cupel rescore latest --suite suites/support     # an imported run
   cupel rescore latest && cupel gate latest`,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, o, cleanup, err := optionsOf(c, p, args[0], pack)
+			dir, o, cleanup, err := optionsOf(c, p, args[0])
 			if imported := new(imports.Imported); errors.As(err, &imported) {
 				return imported.Rescore(p.importHost(), p.cfg.Runs, p.cfg.Suite)
 			}
@@ -149,13 +146,13 @@ more than answers and calls. Details: docs/runs.md, docs/traces.md.`,
 	}
 	runsFlags(cmd)
 	cmd.Flags().String("suite", "", "suite whose checks score an imported run (default: the configuration's)")
-	cmd.Flags().StringVar(&pack, "pack", "", "pack to replay from, if the run was replayed from one")
+	cmd.Flags().String("pack", "", "pack to replay from, if the run was replayed from one")
 	return cmd
 }
 
 // optionsOf are what a run was made with, as far as its manifest and today's
 // configuration tell, for executing it again.
-func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o harness.Options, cleanup func(), err error) {
+func optionsOf(c *cobra.Command, p *process, name string) (dir string, o harness.Options, cleanup func(), err error) {
 	cleanup = func() {}
 	cfg, err := p.load(c)
 	if err != nil {
@@ -176,22 +173,22 @@ func optionsOf(c *cobra.Command, p *process, name, pack string) (dir string, o h
 	case m.Episodes > 0 && m.Outcomes.Solved+m.Outcomes.Failed == 0:
 		return dir, o, cleanup, fmt.Errorf("none of the %d episodes of run %s has a result: there is nothing to execute again", m.Episodes, m.RunID)
 	}
-	o, cleanup, err = p.replayOf(c.Context(), cfg, m, pack)
+	o, cleanup, err = p.replayOf(c.Context(), cfg, m)
 	return dir, o, cleanup, err
 }
 
-// replayOf are the options that execute a run again, from the pack at the path if that
-// is not empty. cleanup is never nil.
-func (p *process) replayOf(ctx context.Context, cfg config.Config, m manifest.Manifest, pack string) (o harness.Options, cleanup func(), err error) {
+// replayOf are the options that execute a run again, from the pack of the configuration if it
+// has one. cleanup is never nil.
+func (p *process) replayOf(ctx context.Context, cfg config.Config, m manifest.Manifest) (o harness.Options, cleanup func(), err error) {
 	cfg.Suite, cfg.Mode, cfg.Trials, cfg.Seed = m.SuitePath, string(recorder.Replay), m.Trials, m.Seed
 	if o, cleanup, err = options(ctx, p, cfg, harness.Selection{}); err != nil {
 		return o, cleanup, err
 	}
 	o.Fork, _ = forkOf(m, "")
-	if pack = cmp.Or(pack, cfg.Pack); pack == "" {
+	if cfg.Pack == "" {
 		return o, cleanup, nil
 	}
-	closePack, err := packing.Use(&o, pack)
+	closePack, err := packing.Use(&o, cfg.Pack)
 	if err != nil {
 		return o, cleanup, err
 	}

@@ -94,24 +94,26 @@ func startSlowServer(t *testing.T, clients int, latency, ramp time.Duration) str
 	return strings.TrimSpace(line)
 }
 
-// flights are the times of requests, in nanoseconds since begun, by client and turn.
+// flights is a transport that notes the times of requests, in nanoseconds since begun, by client
+// and turn.
 type flights struct {
+	base                  http.RoundTripper
 	begun                 time.Time
 	due, sent, ended, fed [][flightTurns]atomic.Int64
 	now, most             atomic.Int64 // requests in flight
 }
 
-func newFlights(clients int) *flights {
+func newFlights(base http.RoundTripper, clients int) *flights {
 	at := func() [][flightTurns]atomic.Int64 { return make([][flightTurns]atomic.Int64, clients) }
-	return &flights{begun: time.Now(), due: at(), sent: at(), ended: at(), fed: at()}
+	return &flights{base: base, begun: time.Now(), due: at(), sent: at(), ended: at(), fed: at()}
 }
 
 func (f *flights) mark(times [][flightTurns]atomic.Int64, client, turn int) {
 	times[client][turn].Store(int64(time.Since(f.begun)))
 }
 
-// via notes when the last byte of a request was written and that of its reply was read.
-func (f *flights) via(base http.RoundTripper, r *http.Request) (*http.Response, error) {
+// RoundTrip notes when the last byte of a request was written and that of its reply was read.
+func (f *flights) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (f *flights) via(base http.RoundTripper, r *http.Request) (*http.Response, 
 		}
 	}
 	defer f.now.Add(-1)
-	resp, err := base.RoundTrip(r)
+	resp, err := f.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -153,13 +155,6 @@ func (f *flights) p99() (sending, feeding time.Duration) {
 	at := len(send) * 99 / 100
 	return time.Duration(send[at]), time.Duration(feed[at])
 }
-
-type flightTransport struct {
-	*flights
-	base http.RoundTripper
-}
-
-func (t flightTransport) RoundTrip(r *http.Request) (*http.Response, error) { return t.via(t.base, r) }
 
 // flyer is an agent that sends its requests one after another.
 type flyer struct {
@@ -215,7 +210,7 @@ defaults: {world: w, tools: [], budgets: {max_seconds: 600}}
 tasks: [{id: one, request: "Fly.", expect: {status: answered}}]
 `)}}, "flights", nil)
 	require.NoError(t, err)
-	f := newFlights(clients)
+	f := newFlights(base, clients)
 	var started atomic.Int64
 	res, err := harness.Run(context.Background(), harness.Options{
 		Matrix: harness.Matrix{Suite: suite, Trials: clients, Candidates: []goldens.Candidate{
@@ -230,7 +225,7 @@ tasks: [{id: one, request: "Fly.", expect: {status: answered}}]
 				return m, nil
 			}}},
 			Providers: all.Factories(),
-			Transport: func(string) http.RoundTripper { return flightTransport{f, base} },
+			Transport: func(string) http.RoundTripper { return f },
 		},
 		Rules:     harness.Rules{Policy: policy.Default()},
 		Bounds:    harness.Bounds{Concurrency: clients},
@@ -244,8 +239,8 @@ tasks: [{id: one, request: "Fly.", expect: {status: answered}}]
 	runtime.ReadMemStats(&memory)
 	sending, feeding := f.p99()
 
-	bare := newFlights(clients)
-	client := &http.Client{Transport: flightTransport{bare, base}}
+	bare := newFlights(base, clients)
+	client := &http.Client{Transport: bare}
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {

@@ -18,7 +18,7 @@ import (
 // PackCommand is the verb pack. load returns the suite of its arguments and flags, and the suite's
 // folder, which is empty if it has none.
 func PackCommand(load func(c *cobra.Command, args []string) (*goldens.Suite, string, error), stdout func() io.Writer) *cobra.Command {
-	var out, from string
+	var out string
 	cmd := &cobra.Command{
 		Use:   "pack [SUITE]",
 		Short: "Pack a suite's cassettes into one replayable file",
@@ -39,10 +39,11 @@ cassettes of the folder to one file. Details: docs/cassettes.md.`,
 			if err != nil {
 				return err
 			}
+			from, _ := c.Flags().GetString("pack") // which Flag declared
 			return pack(suite, dir, from, out, stdout())
 		},
 	}
-	Flag(cmd, &from)
+	Flag(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default cassettes.pack in the suite's folder)")
 	return cmd
 }

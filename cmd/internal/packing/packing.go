@@ -26,9 +26,10 @@ import (
 	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
-// Flag declares --pack of a verb for the cassettes of a suite.
-func Flag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "pack", "", "pack with the cassettes, a file or a folder (default: the suite's own cassettes)")
+// Flag declares --pack of a verb for the cassettes of a suite. Its value is Pack of the
+// configuration.
+func Flag(cmd *cobra.Command) {
+	cmd.Flags().String("pack", "", "pack with the cassettes, a file or a folder (default: the suite's own cassettes)")
 }
 
 // Open opens the pack at a path for reading.
