@@ -92,6 +92,8 @@ var arrows = map[string][]string{
 	"goldens/scorer":  {"internal/child", "internal/clip", "internal/lines"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
+	// The names of query parameters that have credentials: recordings and the gateway drop them.
+	"internal/credential": {},
 	// internal/child runs commands, and leaves none of their descendants behind.
 	// internal/loopback is what every listener is started with.
 	"internal/loopback": {},
@@ -134,9 +136,10 @@ var arrows = map[string][]string{
 	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
-	"recorder/cassette": {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
-	"recorder/packs":    {"internal/atomicfile", "internal/regular", "recorder/cassette"},
-	"recorder/secrets":  {"recorder/internal/canonical"},
+	"recorder/cassette":           {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder/packs":              {"internal/atomicfile", "internal/regular", "recorder/cassette"},
+	"recorder/secrets":            {"internal/credential", "recorder/internal/canonical"},
+	"recorder/internal/canonical": {"internal/credential"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
 	// packages of their own beneath it, readers of single columns one above it.
 	"harness/ledger/work":     {},
@@ -175,7 +178,7 @@ var arrows = map[string][]string{
 	// It puts recorded replies through wires that it is given.
 	"providers/audit": {"providers", "providers/fault", "providers/gateway", "providers/internal/wire", "providers/price"},
 	// Requests and replies of foreign programs; it knows the dialects' hosts.
-	"providers/gateway": {"providers", "providers/openai"},
+	"providers/gateway": {"internal/credential", "providers", "providers/openai"},
 	// Claude counts on Bedrock as it does at Anthropic.
 	"providers/bedrock":   {"providers", "providers/anthropic", "providers/fault", "providers/internal/wire"},
 	"providers/cohere":    {"providers", "providers/fault", "providers/internal/wire"},

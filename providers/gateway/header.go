@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/cupel-eval/cupel/internal/credential"
 )
 
 // requestHeaders are what a provider gets of a program's request, replyHeaders what the
@@ -44,8 +46,6 @@ func kept(h http.Header, keep func(string) bool) http.Header {
 	return out
 }
 
-var separators = strings.NewReplacer("-", "", "_", "")
-
 // plainQuery drops the parts of a query that carry a credential.
 func plainQuery(raw string) string {
 	if raw == "" {
@@ -54,14 +54,7 @@ func plainQuery(raw string) string {
 	parts := slices.DeleteFunc(strings.Split(raw, "&"), func(part string) bool {
 		name, _, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
-		if err != nil {
-			return true
-		}
-		switch separators.Replace(strings.ToLower(plain)) {
-		case "", "key", "apikey", "token", "accesstoken", "auth":
-			return true
-		}
-		return false
+		return err != nil || plain == "" || credential.Param(plain)
 	})
 	return strings.Join(parts, "&")
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/credential"
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 )
 
@@ -28,7 +29,7 @@ func (s *Finder) Learn(req *http.Request) {
 		found = append(found, password)
 	}
 	for part := range strings.SplitSeq(req.URL.RawQuery, "&") {
-		if !canonical.CredentialParam(canonical.ParamName(part)) {
+		if !credential.Param(canonical.ParamName(part)) {
 			continue
 		}
 		_, v, _ := strings.Cut(part, "=")

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cupel-eval/cupel/internal/credential"
 )
 
 // Digest returns the SHA-256 hex of the canonical request: the method, the canonical URL, and the
@@ -67,7 +69,7 @@ func query(raw string) string {
 		return ""
 	}
 	parts := strings.Split(raw, "&")
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" || CredentialParam(ParamName(p)) })
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" || credential.Param(ParamName(p)) })
 	slices.SortStableFunc(parts, func(a, b string) int { return cmp.Compare(ParamName(a), ParamName(b)) })
 	return strings.Join(parts, "&")
 }
@@ -79,17 +81,4 @@ func ParamName(part string) string {
 		return plain
 	}
 	return name
-}
-
-var separators = strings.NewReplacer("-", "", "_", "")
-
-// CredentialParam reports whether a query parameter has a credential or a signature, by its name.
-func CredentialParam(name string) bool {
-	switch separators.Replace(strings.ToLower(name)) {
-	case "key", "apikey", "accesskey", "accesstoken", "accesskeyid", "awsaccesskeyid", "token", "idtoken",
-		"refreshtoken", "auth", "authorization", "signature", "sig", "secret", "clientsecret", "password",
-		"xamzsignature", "xamzcredential", "xamzsecuritytoken", "xamzdate", "xgoogsignature", "xgoogcredential":
-		return true
-	}
-	return false
 }
