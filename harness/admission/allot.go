@@ -18,9 +18,9 @@ type Allotment struct {
 	Providers map[string]Part
 	// Shares are the parts of the rates of lanes, from 0 to 1, by LaneState.ID.
 	Shares map[string]float64
-	// Full are lanes that no process has used before: their buckets begin full. What a lane
-	// gains otherwise is empty at first.
-	Full map[string]bool
+	// Filled are the parts of a minute of the limits that are added to the buckets of lanes. What
+	// a lane gains otherwise is empty at first.
+	Filled map[string]float64
 	// Stop, if not nil, ends the run like a cap that is reached.
 	Stop error
 }
@@ -49,8 +49,8 @@ func (c *Control) Allot(f func(Snapshot) Allotment) {
 		limits := c.options.Providers[l.provider]
 		share := a.Shares[l.id]
 		l.withoutShare = share <= 0 && max(limits.RequestsPerMinute, limits.TokensPerMinute) > 0
-		l.requests.share(float64(limits.RequestsPerMinute)*share, a.Full[l.id], a.Until, now)
-		l.tokens.share(float64(limits.TokensPerMinute)*share, a.Full[l.id], a.Until, now)
+		l.requests.share(float64(limits.RequestsPerMinute), share, a.Filled[l.id], a.Until, now)
+		l.tokens.share(float64(limits.TokensPerMinute), share, a.Filled[l.id], a.Until, now)
 	}
 	c.until, c.asked = a.Until, false
 	if a.Stop != nil && c.stop == nil {
@@ -60,16 +60,22 @@ func (c *Control) Allot(f func(Snapshot) Allotment) {
 	c.serve(now)
 }
 
-// share changes the limit of a bucket. It has not been filled since its earlier share
-// ended.
-func (b *bucket) share(perMinute float64, full bool, until, now time.Time) {
+// share changes the part of a limit that a bucket has, and adds a part of a minute. It has not
+// been filled since its earlier share ended.
+func (b *bucket) share(perMinute, share, filled float64, until, now time.Time) {
 	b.fill(now)
 	b.at, b.until = now, until
-	b.size = max(0, perMinute)
-	b.rate, b.level = b.size/60, min(b.level, b.size)
-	if full {
-		b.level = b.size
+	b.size = max(0, perMinute*share)
+	b.rate, b.level = b.size/60, min(b.level+max(0, perMinute*filled), b.size)
+}
+
+// part is what a bucket has, as a part of a minute of a limit: 1 without a limit.
+func (b *bucket) part(perMinute int64, now time.Time) float64 {
+	if perMinute <= 0 {
+		return 1
 	}
+	b.fill(now)
+	return max(0, b.level/float64(perMinute))
 }
 
 // ask calls Wanted once for an allotment.

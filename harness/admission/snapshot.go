@@ -40,9 +40,12 @@ type LaneState struct {
 	// Paused is the end of the pause; zero if the lane is not paused.
 	Paused time.Time
 	// ID is the same for the provider and key in every process, and does not tell the key. Sent
-	// counts requests. Both are set only with Options.Shared.
-	ID   string
-	Sent int64
+	// counts requests. Level is what may be sent without waiting, as a part of a minute of the
+	// limits that all processes have together, from 0 to 1. They are set only with
+	// Options.Shared.
+	ID    string
+	Sent  int64
+	Level float64
 }
 
 // Snapshot returns the current state.
@@ -61,7 +64,9 @@ func (c *Control) snapshot(now time.Time) Snapshot {
 		i, _ := slices.BinarySearchFunc(s.Providers, l.provider, func(p ProviderState, name string) int { return cmp.Compare(p.Provider, name) })
 		state := LaneState{Lane: l.number, Limit: int(l.limit), InFlight: len(l.inFlight), Waiting: l.waiting}
 		if c.options.Shared {
+			limits := c.options.Providers[l.provider]
 			state.ID, state.Sent = l.id, l.sent
+			state.Level = min(l.requests.part(limits.RequestsPerMinute, now), l.tokens.part(limits.TokensPerMinute, now))
 		}
 		for _, until := range []time.Time{l.paused, l.stated.stop} {
 			if now.Before(until) && until.After(state.Paused) {

@@ -7,8 +7,9 @@ import (
 // report is what a process says of itself in an exchange.
 type report struct {
 	accounts map[string]accountReport
-	// lanes are those with rates that it uses.
-	lanes map[string]bool
+	// lanes are those with rates that it uses, and what it may send at once on each, in
+	// millionths of a minute.
+	lanes map[string]int64
 	// closing says that it has ended.
 	closing bool
 }
@@ -27,7 +28,9 @@ type accountReport struct {
 type outcome struct {
 	parts  map[string]admission.Part
 	shares map[string]float64
-	full   map[string]bool
+	filled map[string]float64
+	// cut is what a lane has to give up of what it may send at once, in millionths.
+	cut map[string]int64
 	// waits says that a request waits for what others give back.
 	waits bool
 	// lapsed says that the lease had expired, so others may have used its rates.
@@ -62,7 +65,7 @@ func (r *record) exchange(id string, rep report) outcome {
 		}
 		out.parts[name] = admission.Part{Granted: a.Granted, Limit: r.limit(id, name)}
 	}
-	out.shares, out.full = r.share(id, rep)
+	r.share(id, rep, &out)
 	for _, share := range out.shares {
 		out.waits = out.waits || share == 0
 	}
@@ -132,13 +135,17 @@ func (r *record) elsewhere(id, name string) (s admission.Spend) {
 }
 
 // share sets the process's shares of the rates: of each lane an equal part among the live
-// processes that use it, and at first what these have left.
-func (r *record) share(id string, rep report) (shares map[string]float64, full map[string]bool) {
+// processes that use it, and at first what these have left. With a share comes a part of the
+// minute that may be sent at once. A process whose share shrinks gives back what it has beyond
+// it, so that the others need not begin with nothing. What nobody has of that minute is never
+// more than the shares that nobody has: so all buckets and it are never more than the bucket of
+// one process.
+func (r *record) share(id string, rep report, out *outcome) {
 	me := r.Leases[id]
-	shares, full = map[string]float64{}, map[string]bool{}
+	out.shares, out.filled, out.cut = map[string]float64{}, map[string]float64{}, map[string]int64{}
 	was := me.Shares
 	me.Shares = map[string]int64{}
-	for lane := range rep.lanes {
+	for lane, level := range rep.lanes {
 		if rep.closing {
 			break
 		}
@@ -150,13 +157,22 @@ func (r *record) share(id string, rep report) (shares map[string]float64, full m
 			}
 		}
 		share := max(0, min(wholeRate/users, wholeRate-taken))
+		left, used := r.Lanes[lane]
+		if !used {
+			left = wholeRate
+		}
+		if gained := share - was[lane]; gained > 0 {
+			filled := min(left, gained)
+			out.filled[lane] = float64(filled) / wholeRate
+			left -= filled
+		} else {
+			out.cut[lane] = max(0, min(level-share, -gained))
+			left += out.cut[lane]
+		}
 		me.Shares[lane] = share
-		shares[lane] = float64(share) / wholeRate
-		_, had := was[lane]
-		full[lane] = !r.Lanes[lane] && !had
-		r.Lanes[lane] = true
+		out.shares[lane] = float64(share) / wholeRate
+		r.Lanes[lane] = min(left, wholeRate-taken-share)
 	}
-	return shares, full
 }
 
 // expire marks a lease that has stood still. Its rates are free.

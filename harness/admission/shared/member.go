@@ -61,6 +61,7 @@ type Member struct {
 	used    map[string]admission.Spend // by provider, at the last exchange
 	pace    map[string]admission.Spend
 	lanes   map[string]laneUse
+	cut     map[string]int64 // what the control has given up for an exchange that was not stored
 }
 
 // sighting is when a lease was first seen at a beat.
@@ -232,6 +233,7 @@ func (m *Member) within(ctx context.Context, closing bool) error {
 	for {
 		err := m.exchange(ctx, closing)
 		if !errors.Is(err, ErrConflict) {
+			m.cut = nil // the others have it, or nobody
 			return err
 		}
 	}
@@ -256,7 +258,7 @@ func (m *Member) exchange(ctx context.Context, closing bool) error {
 	m.control.Allot(func(s admission.Snapshot) admission.Allotment {
 		rep = m.report(s, begun, closing)
 		out = r.exchange(m.id, rep)
-		m.current = m.current.lowered(out)
+		m.current, m.cut = m.current.lowered(out), out.cut
 		return m.current.allotment(m.until)
 	})
 	if _, err := m.pool.kv.Update(ctx, m.pool.key, r.encode(), revision); err != nil {
@@ -317,7 +319,7 @@ func (m *Member) observe(r *record) {
 
 // report is what this process says of itself.
 func (m *Member) report(s admission.Snapshot, now time.Time, closing bool) report {
-	rep := report{accounts: map[string]accountReport{}, lanes: map[string]bool{}, closing: closing}
+	rep := report{accounts: map[string]accountReport{}, lanes: map[string]int64{}, closing: closing}
 	for _, p := range s.Providers {
 		a := accountReport{spent: p.Spent, used: p.Spent.Plus(p.Reserved), short: p.Short}
 		// The block lasts for twice what was used since the last exchange, so that it grows with
@@ -339,7 +341,7 @@ func (m *Member) report(s admission.Snapshot, now time.Time, closing bool) repor
 				m.lanes[l.ID] = use
 			}
 			if !use.last.IsZero() && now.Sub(use.last) <= idle {
-				rep.lanes[l.ID] = true
+				rep.lanes[l.ID] = int64(l.Level*wholeRate) + m.cut[l.ID]
 			}
 		}
 	}
@@ -362,5 +364,5 @@ func (o outcome) lowered(next outcome) outcome {
 }
 
 func (o outcome) allotment(until time.Time) admission.Allotment {
-	return admission.Allotment{Until: until, Providers: o.parts, Shares: o.shares, Full: o.full}
+	return admission.Allotment{Until: until, Providers: o.parts, Shares: o.shares, Filled: o.filled}
 }

@@ -55,7 +55,7 @@ func (p *Pool) Config() Config { return p.config }
 func Create(ctx context.Context, kv KV, key string, c Config) (*Pool, error) {
 	for {
 		value, revision, err := kv.Get(ctx, key)
-		r := &record{Format: format, Config: c, Leases: map[string]*lease{}, Lanes: map[string]bool{}}
+		r := &record{Format: format, Config: c, Leases: map[string]*lease{}, Lanes: map[string]int64{}}
 		switch {
 		case errors.Is(err, ErrNoKey):
 			_, err = kv.Create(ctx, key, r.encode())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -75,7 +76,7 @@ func TestCreateAndOpen(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(t.Context(), kv, "bad", "plan")
 	require.ErrorContains(t, err, "read bad: the shared limits are damaged")
-	_, err = kv.Create(t.Context(), "new", []byte(`{"format":2}`))
+	_, err = kv.Create(t.Context(), "new", []byte(`{"format":3}`))
 	require.NoError(t, err)
 	_, err = Open(t.Context(), kv, "new", "plan")
 	require.ErrorContains(t, err, "use one version of cupel")
@@ -288,6 +289,49 @@ func TestWorkersShareARate(t *testing.T) {
 	})
 }
 
+// Workers that begin together send about as much in the first minute as one process, because the
+// one that comes first gives back what it has beyond its share.
+func TestWorkersShareTheFirstMinute(t *testing.T) {
+	const rate, slots = 600, 40
+	sent := func(t *testing.T, workers int) int {
+		var n atomic.Int64
+		synctest.Test(t, func(t *testing.T) {
+			p, err := Create(t.Context(), Memory(), "night", Config{Limits: map[string]admission.Limits{"p": {RequestsPerMinute: rate, Concurrency: slots}}})
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var wg sync.WaitGroup
+			for range workers {
+				c, _, leave := join(t, p, "")
+				defer func() { require.NoError(t, leave()) }()
+				for range slots / workers {
+					wg.Go(func() {
+						for {
+							permit, err := c.Lane("p", "key").Acquire(ctx, admission.Request{})
+							if err != nil {
+								return
+							}
+							n.Add(1)
+							time.Sleep(time.Second)
+							permit.Done(admission.Result{})
+						}
+					})
+				}
+			}
+			wg.Wait()
+		})
+		return int(n.Load())
+	}
+	alone := sent(t, 1)
+	require.InDelta(t, 2*rate, alone, 10)
+	for _, workers := range []int{2, 4, 8} {
+		fleet := sent(t, workers)
+		t.Logf("%d workers: %d, one process: %d", workers, fleet, alone)
+		require.Greater(t, fleet, alone*95/100)
+		require.LessOrEqual(t, fleet, 2*rate)
+	}
+}
+
 func TestLeaseFile(t *testing.T) {
 	dir := t.TempDir()
 	a, err := leaseID(dir)
@@ -308,7 +352,7 @@ func TestLeaseFile(t *testing.T) {
 
 // BenchmarkExchange is one exchange in a fleet of 200 workers.
 func BenchmarkExchange(b *testing.B) {
-	r := &record{Format: format, Config: dollar, Leases: map[string]*lease{}, Lanes: map[string]bool{}}
+	r := &record{Format: format, Config: dollar, Leases: map[string]*lease{}, Lanes: map[string]int64{}}
 	for i := range 200 {
 		r.Leases[fmt.Sprint("worker", i)] = &lease{Owner: "owner", Name: "host", Accounts: map[string]*account{"p": {}, "q": {}, "r": {}}, Shares: map[string]int64{"p/0123456789abcdef": 5000}}
 	}
@@ -317,7 +361,7 @@ func BenchmarkExchange(b *testing.B) {
 	for b.Loop() {
 		r, err := decode(value)
 		require.NoError(b, err)
-		r.exchange("worker7", report{accounts: map[string]accountReport{"p": {}}, lanes: map[string]bool{"p/0123456789abcdef": true}})
+		r.exchange("worker7", report{accounts: map[string]accountReport{"p": {}}, lanes: map[string]int64{"p/0123456789abcdef": 1000}})
 		value = r.encode()
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // format is the version of a record.
-const format = 1
+const format = 2
 
 // record is the value of the one key that the processes of a fleet share. Every change is
 // a compare-and-set of the whole, so it is the truth at every moment. It has no times:
@@ -21,8 +21,9 @@ type record struct {
 	Config
 	// Leases are by the id of a process's spending log.
 	Leases map[string]*lease `json:"leases"`
-	// Lanes are those that a process has ever used.
-	Lanes map[string]bool `json:"lanes,omitempty"`
+	// Lanes are those that a process has ever used, and what none of them has of the minute that
+	// may be sent at once, in millionths.
+	Lanes map[string]int64 `json:"lanes,omitempty"`
 	// Tickets numbers those that wait.
 	Tickets int64 `json:"tickets,omitempty"`
 }
@@ -79,7 +80,7 @@ func decode(value []byte) (*record, error) {
 		r.Leases = map[string]*lease{}
 	}
 	if r.Lanes == nil {
-		r.Lanes = map[string]bool{}
+		r.Lanes = map[string]int64{}
 	}
 	return r, nil
 }
