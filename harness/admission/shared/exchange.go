@@ -171,7 +171,7 @@ func (r *record) share(id string, rep report, out *outcome) {
 		}
 		me.Shares[lane] = share
 		out.shares[lane] = float64(share) / wholeRate
-		r.Lanes[lane] = min(left, wholeRate-taken-share)
+		r.Lanes[lane] = left
 	}
 }
 
