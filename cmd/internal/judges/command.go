@@ -99,7 +99,7 @@ own can read --json. Details: docs/scorers.md.`,
 	fl.StringVar(&f.recordings, "recordings", "", "`folder` of the judge's recorded answers (default: comparisons in the suite's folder)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON, with every pair")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print questions, expected calls, tokens and cost (record and live mode); ask nothing")
-	packing.Flag(cmd, new(string))
+	packing.Flag(cmd)
 	fl.String("config", config.Name, "configuration file")
 	fl.String("runs", "", "folder of the runs (default runs)")
 	fl.String("suite", "", "suite that has the judge (default: that of the new run)")
