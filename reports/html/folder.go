@@ -187,7 +187,10 @@ func (f *folder) page(w io.Writer, k int, details DetailOf) error {
 		before.Count(m)
 	}
 	f.missing = before
-	return render(w, "task.html.tmpl", v)
+	if err := parsed().ExecuteTemplate(w, "task.html.tmpl", v); err != nil {
+		return fmt.Errorf("reports: page of task %s: %w", t.ID, err)
+	}
+	return nil
 }
 
 func (f *folder) head(t model.Task) taskPage {

@@ -69,18 +69,10 @@ func Page(w io.Writer, r model.Report, plots Plots) error {
 // execute renders a page completely before it writes, so that a failure writes nothing.
 func execute(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
-	if err := render(&b, name, v); err != nil {
-		return err
-	}
-	if _, err := w.Write(b.Bytes()); err != nil {
+	if err := parsed().ExecuteTemplate(&b, name, v); err != nil {
 		return fmt.Errorf("reports: HTML: %w", err)
 	}
-	return nil
-}
-
-// render writes a page piece by piece. w should be buffered.
-func render(w io.Writer, name string, v any) error {
-	if err := parsed().ExecuteTemplate(w, name, v); err != nil {
+	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("reports: HTML: %w", err)
 	}
 	return nil
