@@ -36,7 +36,7 @@ func FindEpisode(episodes []ledger.Episode, name string) (ledger.Episode, error)
 	for _, e := range found[:min(5, len(found))] {
 		names = append(names, EpisodeName(e))
 	}
-	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q matches %d episodes; add the trial, as in %s", name, len(found), strings.Join(names, ", ")))
+	return ledger.Episode{}, exit.Usage(fmt.Errorf("%q matches %d episodes; name one of them in full, such as %s", name, len(found), strings.Join(names, " or ")))
 }
 
 // ResumeHint is the command that resumes a run that has not ended.

@@ -1,13 +1,16 @@
 package rundir
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 )
 
@@ -116,4 +119,22 @@ func TestFindSaysWhatANameIs(t *testing.T) {
 	}
 	_, err := Find("shards/1", "02")
 	require.EqualError(t, err, `no run "02" below shards/1; use latest, or 01J`)
+}
+
+func TestFindEpisode(t *testing.T) {
+	var all []ledger.Episode
+	for i, name := range []string{"F01/strong", "F01/weak", "F02/weak"} {
+		e := ledger.Episode{Key: ledger.Key{EpisodeID: fmt.Sprint(i + 1), Trial: 1}}
+		e.TaskID, e.Candidate, _ = strings.Cut(name, "/")
+		all = append(all, e)
+	}
+	for name, want := range map[string]string{"2": "2", "F01/weak/1": "2", "F01/weak": "2", "F02": "3"} {
+		e, err := FindEpisode(all, name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, e.EpisodeID, name)
+	}
+	_, err := FindEpisode(all, "F01")
+	require.EqualError(t, err, `"F01" matches 2 episodes; name one of them in full, such as F01/strong/1 or F01/weak/1`)
+	_, err = FindEpisode(all, "F0")
+	require.EqualError(t, err, `no episode "F0" in this run; list them with: cupel show RUN`)
 }

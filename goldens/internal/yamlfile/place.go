@@ -178,12 +178,12 @@ func (p Place) Duration() time.Duration {
 
 // Choice reads one of the allowed words.
 func (p Place) Choice(allowed ...string) string {
-	before := len(p.Src.Found.List)
-	s := p.Text()
-	if len(p.Src.Found.List) > before {
+	s, tag, ok := p.Scalar()
+	switch {
+	case !ok || tag == "!!null":
+		p.Wants("a string")
 		return ""
-	}
-	if !slices.Contains(allowed, s) {
+	case !slices.Contains(allowed, s):
 		p.Failf("%q is not known%s; allowed: %s", s, Suggest(s, allowed), Listed(allowed))
 		return ""
 	}

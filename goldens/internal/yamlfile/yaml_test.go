@@ -63,8 +63,10 @@ func TestReadScalars(t *testing.T) {
 		{"[1s]", func(p Place) any { return p.Duration() }, time.Duration(0), duration},
 		{"soon", func(p Place) any { return p.Duration() }, time.Duration(0), duration},
 		{"b", func(p Place) any { return p.Choice("a", "b") }, "b", ""},
-		{"7", func(p Place) any { return p.Choice("a", "b") }, "", "must be a string, but is a number: put 7 in quotes"},
+		{"7", func(p Place) any { return p.Choice("a", "b") }, "", `"7" is not known (did you mean a?); allowed: a, b`},
 		{"c", func(p Place) any { return p.Choice("alpha", "beta") }, "", `"c" is not known; allowed: alpha, beta`},
+		{"true", func(p Place) any { return p.Choice("alpha", "beta") }, "", `"true" is not known; allowed: alpha, beta`},
+		{"~", func(p Place) any { return p.Choice("alpha", "beta") }, "", `must be a string, but is empty`},
 	}
 	for _, tt := range tests {
 		p := at(t, tt.text)
