@@ -106,7 +106,7 @@ func (ep *sourceEpisode) play() ([]byte, error) {
 				r.Value, r.Code = nil, cmp.Or(t.Result.Code, "E_"+strings.ToUpper(string(t.Result.Outcome)))
 			}
 			did = append(did, playbook.Done{Action: playbook.Action{Kind: playbook.Call, Tool: t.Tool.Call.Name, Args: t.Tool.Call.Args}, Result: r})
-		case t.Question != "": // the reply is empty if there was none
+		case t.Question != "" && !t.Approval: // the reply is empty if there was none
 			did = append(did, playbook.Done{Action: playbook.Action{Kind: playbook.Ask, Text: t.Question}, Reply: t.Reply})
 		case t.Finish != nil:
 			end := playbook.Action{Kind: playbook.Answer, Text: t.Finish.Answer}

@@ -23,9 +23,10 @@ type Trace struct {
 	Tool   *agent.CallTool
 	Result *tool.Result
 	Asked  int
-	// Question and Reply are an exchange with the user; Silent: without an answer.
-	Question, Reply string
-	Silent          bool
+	// Question and Reply are an exchange with the user; Silent: without an answer. Approval:
+	// the user is asked to allow what the agent does, and not by the agent in its own words.
+	Question, Reply  string
+	Silent, Approval bool
 	// Update tells what the strategy is at.
 	Update *agent.Update
 	// Finish ends the episode; Outcome is what its checks look at.

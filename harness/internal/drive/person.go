@@ -203,7 +203,7 @@ func ask(ctx context.Context, e *driver, c agent.AskUser) {
 		} else {
 			text = strings.TrimSuffix(a.Say+": "+text, ": ")
 		}
-		e.emit(episode.Trace{Question: cmp.Or(c.Question, r.Message), Reply: text, Silent: !ok})
+		e.emit(episode.Trace{Question: cmp.Or(c.Question, r.Message), Reply: text, Silent: !ok, Approval: r.Kind != person.Question})
 		return completion{at: e.clock, id: c.ID, event: agent.UserReplied{At: e.clock, ID: c.ID, Text: cmp.Or(a.Text, strings.Join(a.Choices, ", ")), Answer: a, Silent: !ok}}
 	}
 	put(ctx, e, r)
@@ -257,7 +257,7 @@ func (s consent) seek(ctx context.Context) completion {
 		Request: person.Request{Tool: name, Kind: kind, Severity: spec.Severity, Message: q.String(), Payload: s.parts[0]},
 		id:      s.c.ID, agent: s.c.Agent, suspend: s.c.Suspend, question: q,
 		then: func(a person.Answer, ok bool) completion {
-			trace := episode.Trace{Question: q.String(), Reply: "declined", Silent: !ok}
+			trace := episode.Trace{Question: q.String(), Reply: "declined", Silent: !ok, Approval: true}
 			if a.Approves() {
 				trace.Reply = "approved"
 			}
