@@ -155,6 +155,22 @@ func archive(t testing.TB, files ...string) string {
 	return b.String()
 }
 
+// Logs of Inspect's own tests: as many samples are right as the logs say.
+func TestInspectLogs(t *testing.T) {
+	for name, want := range map[string]manifest.Manifest{
+		"streaming.eval": {Episodes: 4, Turns: 4, Outcomes: manifest.Outcomes{Solved: 3, Failed: 1}},
+		"tools.eval":     {Episodes: 1, Turns: 6, ToolCalls: 5, Outcomes: manifest.Outcomes{Failed: 1}},
+		"formats.json":   {Episodes: 1, Turns: 1, Outcomes: manifest.Outcomes{Failed: 1}},
+		"unscored.eval":  {Episodes: 10, Turns: 10, Outcomes: manifest.Outcomes{NotScored: 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := imports.File{Path: filepath.Join("testdata", "inspect", name), Source: manifest.SourceFile{Name: name}}
+			_, m, _ := importAll(t, Inspect{}, []imports.File{file}, imports.Target{}, imports.Options{})
+			require.Equal(t, want, manifest.Manifest{Episodes: m.Episodes, Turns: m.Turns, ToolCalls: m.ToolCalls, Outcomes: m.Outcomes})
+		})
+	}
+}
+
 func TestInspect(t *testing.T) {
 	for name, text := range map[string]string{
 		"log.json": inspectTop + `,"samples":[` + inspectRow1 + `,` + inspectRow2 + `]}`,
