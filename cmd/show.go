@@ -48,7 +48,7 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 			case len(args) == 1 && state:
 				return exit.Usage(errors.New("--state needs an episode; name it, as in cupel show latest G41/weak --state"))
 			case len(args) == 1:
-				return p.listEpisodes(rows, filter)
+				return p.listEpisodes(m, rows, filter)
 			case filter.On():
 				return exit.Usage(fmt.Errorf("--failed, --task and --candidate select from a list; remove them, or the episode %s", args[1]))
 			}
@@ -70,12 +70,15 @@ On a terminal, long lines are wrapped; elsewhere they are printed as they are.`,
 }
 
 // listEpisodes lists the episodes that a filter takes.
-func (p *process) listEpisodes(rows []ledger.Episode, filter listing.Filter) error {
+func (p *process) listEpisodes(m manifest.Manifest, rows []ledger.Episode, filter listing.Filter) error {
 	taken, err := filter.Select(rows)
 	if err != nil {
 		return err
 	}
-	return listing.Write(p.stdout, taken, len(rows), console.Terminal(p.stdout))
+	if err = listing.Write(p.stdout, taken, len(rows), console.Terminal(p.stdout)); err == nil && m.Imported.Format != "" {
+		_, err = fmt.Fprintf(p.stdout, "imported (%s): another program made the episodes\n", m.Imported.Format)
+	}
+	return err
 }
 
 // showEpisode replays one episode from its cassette and prints its transcript, or its
