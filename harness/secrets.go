@@ -134,11 +134,10 @@ func registerAll(r *runner) error {
 		}
 	}
 	for _, t := range r.plan.tasks {
-		if !t.planned {
-			continue
-		}
-		if err := registerTask(r, t.Task); err != nil {
-			return err
+		if t.planned {
+			if err := registerTask(r, t.Task); err != nil {
+				return err
+			}
 		}
 	}
 	return refuseSecret(r, "the suite's name", r.Suite.Name)

@@ -8,8 +8,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
-// faultOnly says which fields belong to which kind, besides tool, on_calls and kind. The first must
-// be there.
+// faultOnly has the fields of each kind besides tool, on_calls and kind; the first is needed.
 var faultOnly = map[world.FaultKind][]string{
 	world.FaultError:   {"code", "status", "message"},
 	world.FaultTimeout: {"after"},

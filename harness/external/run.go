@@ -23,8 +23,8 @@ func (h *Hosts) Run(ctx context.Context, v *drive.Env, p *drive.Planned, trace f
 	if v.Mode != recorder.Replay && v.Human != nil {
 		w.Human = r.human()
 	}
-	if h.WithAgent { // it may answer otherwise than when it was recorded
-		w.Scoring = drive.ScoreAgain
+	if h.WithAgent {
+		w.Scoring = drive.ScoreAgain // the agent may answer otherwise than when it was recorded
 	}
 	if out.Replay != nil {
 		m, err := newMachine(p.Params, r, Wires{v.Factories, v.Prices, v.PriceDay(out.Replay)}, out.Replay)

@@ -110,8 +110,8 @@ func scoreBy(ctx context.Context, e *driver, spec scorer.Spec, doc scorer.Episod
 		return spec.Call(ctx, f, doc)
 	}
 	var to http.RoundTripper = toolTransport{secrets: e.Secrets}
-	mode := e.helpers.Mode // that of the run: what an external agent did is replayed in every mode
-	if e.recorder != nil && (mode == recorder.Record || mode == recorder.Replay && e.Scoring == ScoreRecorded) {
+	// The mode is that of the run: what an external agent did is replayed in every mode.
+	if mode := e.helpers.Mode; e.recorder != nil && (mode == recorder.Record || mode == recorder.Replay && e.Scoring == ScoreRecorded) {
 		to = e.recorder.Source()
 	}
 	result, err := scorer.Ask(recorder.Ordered(ctx, e.issued+1), to, spec, doc)
