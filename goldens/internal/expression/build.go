@@ -15,11 +15,7 @@ func (p *Program) Keep(env Env, limit int) (any, json.RawMessage, error) {
 }
 
 func (p *Program) built(env Env, limit int, keep bool) (any, json.RawMessage, error) {
-	room := 16
-	if p.parts != nil {
-		room = 128
-	}
-	w := writer{out: make([]byte, 0, room), limit: limit}
+	w := writer{out: make([]byte, 0, 16+32*len(p.parts)), limit: limit}
 	v, err := p.build(meterOf(env), &w, keep, 0)
 	if err == nil {
 		err = w.check()

@@ -145,8 +145,10 @@ func inOrder(root map[string]any, a, b state.Path) int {
 		if a[i] == b[i] {
 			continue
 		}
-		if s, _, _ := find(root, a[:i+1], nil); s.object == nil && len(a[i]) != len(b[i]) {
-			return len(a[i]) - len(b[i])
+		if len(a[i]) != len(b[i]) {
+			if s, _, _ := find(root, a[:i+1], nil); s.object == nil {
+				return len(a[i]) - len(b[i])
+			}
 		}
 		return strings.Compare(a[i], b[i])
 	}
