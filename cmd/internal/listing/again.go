@@ -63,8 +63,8 @@ func Rescored(w io.Writer, to string, res rerun.Rescored) error {
 	if n := len(res.Changed) - maxShownChanges; n > 0 {
 		_, _ = fmt.Fprintf(w, "and %d more, in %s\n", n, rerun.RescoreFile)
 	}
-	_, err := fmt.Fprintf(w, "%d episodes scored again: %d newly solved, %d no longer solved, %d with other checks and the same verdict\nrun     %s\n",
-		res.Episodes, gained, lost, len(res.Changed)-gained-lost, to)
+	_, err := fmt.Fprintf(w, "%s scored again: %d newly solved, %d no longer solved, %d with other checks and the same verdict\nrun     %s\n",
+		console.Count(res.Episodes, "episode"), gained, lost, len(res.Changed)-gained-lost, to)
 	return err
 }
 
