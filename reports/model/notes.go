@@ -134,7 +134,7 @@ func (r *Report) addBatchNote() {
 		}
 	}
 	if batched > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Batches answered %s and saved %s. Batched turns and their episodes have no times: what this report says about time leaves them out.",
+		r.Notes = append(r.Notes, fmt.Sprintf("Batches answered %s (saved: %s). Batched turns and their episodes have no times: what this report says about time leaves them out.",
 			words.Plural(batched, "turn"), words.Dollars(saved.value())))
 	}
 }

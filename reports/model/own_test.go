@@ -204,6 +204,6 @@ func TestTimeCriterionOfBatchedTurns(t *testing.T) {
 	own := c.Criteria[len(c.Criteria)-1]
 	require.Equal(t, stat.NotJudged, own.Verdict)
 	require.Contains(t, own.Note, "batched turns and their episodes have no times")
-	require.Contains(t, fmt.Sprint(r.Notes), "Batches answered 30 turns and saved $0.03")
+	require.Contains(t, fmt.Sprint(r.Notes), "Batches answered 30 turns (saved: $0.0300)")
 	require.Nil(t, c.Latency)
 }
