@@ -16,6 +16,7 @@ import (
 
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/goldens/labels"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/labelling"
@@ -77,6 +78,7 @@ spreadsheet would compute as a formula gets an apostrophe. Details: docs/labels.
 	cmd.Flags().Int64Var(&o.seed, "seed", 1, "number that decides which episodes are drawn")
 	cmd.Flags().StringVar(&o.check, "check", "", "check that people judge (default: the whole episode)")
 	cmd.Flags().StringVarP(&o.out, "out", "o", "labels.csv", "file to write, which must not exist")
+	packing.Flag(cmd)
 	return cmd
 }
 
