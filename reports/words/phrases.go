@@ -56,10 +56,9 @@ func Lines(s string, n int) string {
 		more = "… (" + Thousands(int64(len(s)-len(shown))) + " bytes more)"
 		s = shown
 	}
-	return invisible.Escape(lineEnds.Replace(s), "\n\t") + more
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", " ")
+	return invisible.Escape(s, "\n\t") + more
 }
-
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", " ")
 
 // HTML is text for HTML and SVG: visible, and escaped.
 func HTML(s string) string { return html.EscapeString(Visible(s)) }
