@@ -86,7 +86,7 @@ long: ## all tests, those over random kills, damages, faults and caps at full le
 kill: ## kill and resume recordings at 200 points: about 4 minutes
 	CUPEL_SLOW=1 CUPEL_KILLS=200 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestKilledRecordingsPayNothingTwice -v ./cmd
 
-fleet: ## kill, stop and resume the processes of a fleet at 100 points, hold its caps, measure its speed, and compare its time with a simulation: about 6 minutes
+fleet: ## kill, stop and resume the processes of a fleet at 100 points, hold its caps, measure its speed, and compare its time with a simulation: about 7 minutes
 	CUPEL_FLEET=100 $(MEMORY) $(GO) test -count=1 -timeout 30m -run TestFleet -v ./cmd/cupel-fleet
 
 evidence: ## measure the statistical promises of docs/evidence.md in simulation, and print the table
