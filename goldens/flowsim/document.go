@@ -67,7 +67,9 @@ func (s *section[T]) touch(id string) {
 
 // numbered yields the entities in the order of the numbers of their ids.
 func (s *section[T]) numbered() []string {
-	return slices.SortedFunc(slices.Values(s.ids), compareIDs)
+	ids := slices.Clone(s.ids)
+	slices.SortFunc(ids, compareIDs)
+	return ids
 }
 
 // part is a section without the type of its entities.

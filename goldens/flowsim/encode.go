@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
 )
@@ -98,6 +99,9 @@ func (e *encoder) text(s string) {
 		e.other(s)
 	}
 }
+
+// stamp writes a time as results do.
+func (e *encoder) stamp(t time.Time) { e.out = t.UTC().AppendFormat(e.out, `"`+stampLayout+`"`) }
 
 // orNull writes null for an empty text.
 func (e *encoder) orNull(s string) {

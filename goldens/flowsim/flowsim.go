@@ -155,4 +155,6 @@ func give(v any) world.Effect {
 }
 
 // stamp writes a time as results do.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+const stampLayout = "2006-01-02T15:04:05.000Z"

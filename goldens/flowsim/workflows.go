@@ -52,25 +52,33 @@ type workflowArgs struct {
 	Description json.RawMessage `json:"description"`
 }
 
-func shownWorkflow(f *workflow) map[string]any {
-	return map[string]any{"activeVersionId": orNull(f.active), "createdAt": stamp(f.created), "id": f.id, "isArchived": f.archived, "name": f.name, "updatedAt": stamp(f.updated)}
+func (e *encoder) workflow(f *workflow) {
+	e.add(`{"activeVersionId":`).orNull(f.active)
+	e.add(`,"createdAt":`).stamp(f.created)
+	e.add(`,"id":`).text(f.id)
+	e.add(`,"isArchived":`).value(f.archived)
+	e.add(`,"name":`).text(f.name)
+	e.add(`,"updatedAt":`).stamp(f.updated)
+	e.add("}")
 }
 
 func (w *instance) listWorkflows(a workflowArgs) world.Effect {
-	out := []any{}
+	found, query := []*workflow{}, strings.ToLower(a.Query)
 	limit, more := cmp.Or(a.Limit, 50), 0
 	for _, id := range w.workflows.numbered() {
 		f := w.workflows.all[id]
-		if a.Status != "all" && f.archived != (a.Status == "archived") || !strings.Contains(strings.ToLower(f.name), strings.ToLower(a.Query)) {
+		if a.Status != "all" && f.archived != (a.Status == "archived") || query != "" && !strings.Contains(strings.ToLower(f.name), query) {
 			continue
 		}
-		if len(out) == limit {
+		if len(found) == limit {
 			more++
 			continue
 		}
-		out = append(out, shownWorkflow(f))
+		found = append(found, f)
 	}
-	result := map[string]any{"workflows": out}
+	e := encoder{out: make([]byte, 0, 192*(len(found)+1))}
+	array(&e, found, e.workflow)
+	result := map[string]any{"workflows": json.RawMessage(e.out)}
 	if more > 0 {
 		result["hint"] = fmt.Sprintf("%d more workflows match: raise the limit, or give a query", more)
 	}
