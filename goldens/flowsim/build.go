@@ -161,7 +161,7 @@ func (d *document) check(g graph.Graph) []graph.Fault {
 func (w *instance) publishWorkflow(a workflowArgs) world.Effect {
 	f := w.workflows.all[a.WorkflowID]
 	if f == nil {
-		return world.Refuse("E_NOT_FOUND", "there is no workflow %q; list-workflows shows those that exist", clip.Runes(a.WorkflowID, 64))
+		return noWorkflow(a.WorkflowID)
 	}
 	id := a.VersionID
 	if id == "" {

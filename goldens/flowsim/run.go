@@ -200,7 +200,7 @@ func (w *instance) runWorkflow(a executionArgs) world.Effect {
 	f := w.workflows.all[a.WorkflowID]
 	switch {
 	case f == nil:
-		return world.Refuse("E_NOT_FOUND", "there is no workflow %q; list-workflows shows those that exist", clip.Runes(a.WorkflowID, 64))
+		return noWorkflow(a.WorkflowID)
 	case f.archived:
 		return world.Refuse("E_ARCHIVED", "workflow %s is archived; unarchive it first", f.id)
 	}

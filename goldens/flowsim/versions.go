@@ -25,15 +25,22 @@ func shownVersion(f *workflow, v *version) map[string]any {
 }
 
 func (w *instance) listVersions(a workflowArgs) world.Effect {
-	return w.onWorkflow(a.WorkflowID, func(f *workflow) world.Effect {
-		out := []any{}
-		for i, v := range slices.Backward(f.versions) {
-			if len(f.versions)-1-i >= a.Skip && len(out) < cmp.Or(a.Limit, 20) {
-				out = append(out, shownVersion(f, v))
-			}
+	f := w.workflows.all[a.WorkflowID]
+	if f == nil {
+		return noWorkflow(a.WorkflowID)
+	}
+	out := []any{}
+	for i, v := range slices.Backward(f.versions) {
+		if len(f.versions)-1-i >= a.Skip && len(out) < cmp.Or(a.Limit, 20) {
+			out = append(out, shownVersion(f, v))
 		}
-		return give(map[string]any{"versions": out})
-	})
+	}
+	return give(map[string]any{"versions": out})
+}
+
+// noVersion refuses a call with an id that no version of a workflow has.
+func noVersion(f *workflow, id string) world.Effect {
+	return world.Refuse("E_NOT_FOUND", "workflow %s has no version %q; list-workflow-versions shows those it has", f.id, clip.Runes(id, 64))
 }
 
 // onVersion finds a version of a workflow and acts on copies of both.
@@ -41,7 +48,7 @@ func (w *instance) onVersion(a workflowArgs, do func(f *workflow, v *version) wo
 	return w.onWorkflow(a.WorkflowID, func(f *workflow) world.Effect {
 		v := f.find(a.VersionID)
 		if v == nil {
-			return world.Refuse("E_NOT_FOUND", "workflow %s has no version %q; list-workflow-versions shows those it has", f.id, clip.Runes(a.VersionID, 64))
+			return noVersion(f, a.VersionID)
 		}
 		changed := *v
 		f.versions = slices.Clone(f.versions)
@@ -51,11 +58,17 @@ func (w *instance) onVersion(a workflowArgs, do func(f *workflow, v *version) wo
 }
 
 func (w *instance) getVersion(a workflowArgs) world.Effect {
-	return w.onVersion(a, func(f *workflow, v *version) world.Effect {
-		out := shownVersion(f, v)
-		out["nodes"], out["connections"], out["settings"] = v.graph.Nodes, v.graph.Connections, settings(v.graph)
-		return give(out)
-	})
+	f := w.workflows.all[a.WorkflowID]
+	if f == nil {
+		return noWorkflow(a.WorkflowID)
+	}
+	v := f.find(a.VersionID)
+	if v == nil {
+		return noVersion(f, a.VersionID)
+	}
+	out := shownVersion(f, v)
+	out["nodes"], out["connections"], out["settings"] = v.graph.Nodes, v.graph.Connections, settings(v.graph)
+	return give(out)
 }
 
 func (w *instance) restoreVersion(a workflowArgs) world.Effect {

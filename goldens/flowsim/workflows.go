@@ -99,11 +99,16 @@ func (w *instance) unknownWorkflow(id string) world.Effect {
 	return give(map[string]any{"availableWorkflows": others, "found": false, "hint": fmt.Sprintf("there is no workflow %q: do not try again with a guessed id; take one of these, or ask the user", clip.Runes(id, 64))})
 }
 
+// noWorkflow refuses a call with an id that no workflow has.
+func noWorkflow(id string) world.Effect {
+	return world.Refuse("E_NOT_FOUND", "there is no workflow %q; list-workflows shows those that exist", clip.Runes(id, 64))
+}
+
 // onWorkflow finds a workflow and acts on a copy of it, which is then kept.
 func (w *instance) onWorkflow(id string, do func(f *workflow) world.Effect) world.Effect {
 	f := w.workflows.all[id]
 	if f == nil {
-		return world.Refuse("E_NOT_FOUND", "there is no workflow %q; list-workflows shows those that exist", clip.Runes(id, 64))
+		return noWorkflow(id)
 	}
 	changed := *f
 	e := do(&changed)
