@@ -183,7 +183,7 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 	}
 	if w.size > maxState && len(w.Text()) > maxState {
 		err = fmt.Errorf("the state has grown to %d MiB, and the largest has %d MiB; let the rules write less", (w.size+1<<20-1)>>20, maxState>>20)
-		restore(undo)
+		w.restore(undo)
 		w.text = nil
 	}
 	return out, err

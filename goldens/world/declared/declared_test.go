@@ -174,7 +174,7 @@ func TestWorldsShareNoChange(t *testing.T) {
     - when: args.how == "twice"
       set: {"orders.O1.items": [{a: 1}, ink], "orders.O1.items.0.a": "{{args.n}}"}
     - when: args.how == "fails"
-      set: {"refunds.0.n": lost, "orders.O1.items.1": lost}
+      set: {"refunds.0.n": lost, "orders.O1.items": [{a: 1}], "orders.O1.items.0.a": lost}
       append: {refunds: lost}
       delete: [refunds.0, nothing.x]
     - delete: [orders.O1.items.0]

@@ -85,7 +85,7 @@ func (w *declaredWorld) make(changes []change) (undo []slot, err error) {
 		c := &changes[i]
 		s, err := w.change(c)
 		if err != nil {
-			restore(undo)
+			w.restore(undo)
 			return nil, fmt.Errorf("%s %s: %w", c.operation, c.path, err)
 		}
 		undo = append(undo, s)
@@ -94,8 +94,9 @@ func (w *declaredWorld) make(changes []change) (undo []slot, err error) {
 	return undo, nil
 }
 
-// restore takes back changes that were made.
-func restore(undo []slot) {
+// restore takes back changes that were made. Parts that the world owned may be shared ones again.
+func (w *declaredWorld) restore(undo []slot) {
+	w.own = nil
 	for _, s := range slices.Backward(undo) {
 		s.restore()
 	}
