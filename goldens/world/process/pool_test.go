@@ -20,7 +20,7 @@ func pid(t *testing.T, w world.World) string {
 // A process answers for worlds with the same beginning, one after another. A beginning that no new
 // process has answered, and a world beside another, get a new one.
 func TestPool(t *testing.T) {
-	k := AsWorld("random")
+	k := AsWorld("pid")
 	k.Pool = &Pool{}
 	defer k.Pool.Close()
 	add := func(w world.World) string {
