@@ -88,8 +88,7 @@ func scriptedLeftOut(o harness.Options) (n int) {
 	return n
 }
 
-// runOutcome turns episodes without a result into one error with its exit code. It ends with the
-// command that resumes the run.
+// runOutcome turns episodes without a result into one error with its exit code and the way on.
 func runOutcome(res harness.Result, resume string) error {
 	o, n := res.Manifest.Outcomes, res.Manifest.Outcomes.WithoutResult()
 	if n == 0 {
@@ -111,8 +110,7 @@ func runOutcome(res harness.Result, resume string) error {
 	case res.Manifest.Stopped != "":
 		head = res.Manifest.Stopped + "\n" + head
 	}
-	lines = append(lines, res.Waiting...)
-	lines = append(lines, "resume with: "+resume)
+	lines = append(append(lines, res.Waiting...), "resume with: "+resume)
 	return exit.With(code, errors.New(head+"\n"+strings.Join(lines, "\n")))
 }
 

@@ -39,7 +39,7 @@ func TestPool(t *testing.T) {
 
 	again := open(t, k)
 	require.Equal(t, one, pid(t, again))
-	require.Equal(t, state, add(again), "it began anew")
+	require.Equal(t, state, add(again), "it began again")
 	require.NoError(t, again.Close())
 
 	start := begin

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -254,12 +255,15 @@ func (x *exchange) note(body io.ReadCloser) {
 // drainTime bounds the wait for a server to close after the last event.
 const drainTime = 250 * time.Millisecond
 
-// drain reads to the end of a finished stream, so that the connection can be
-// used again and a recording is whole.
+// drain reads to the end of a finished stream, so that the connection can be used again and a
+// recording is whole. A body that it closes is closed when it returns.
 func drain(body io.ReadCloser) {
-	timer := time.AfterFunc(drainTime, func() { _ = body.Close() })
-	defer timer.Stop()
+	end := sync.OnceFunc(func() { _ = body.Close() })
+	timer := time.AfterFunc(drainTime, end)
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // the reply is already complete
+	if !timer.Stop() {
+		end()
+	}
 }
 
 // failure makes a typed error of what a decoder returned.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -134,4 +135,29 @@ func TestCustomCalls(t *testing.T) {
 		require.Equal(t, left, b.unsupported() != "", args)
 		require.Equal(t, []providers.ToolCall{{ID: "a", Name: "f", Args: cmp.Or(args, "{}")}}, r.Calls)
 	}
+}
+
+// openEnd is the body of a reply after which the server keeps the connection.
+type openEnd struct {
+	closing chan struct{}
+	closed  bool
+}
+
+func (b *openEnd) Read([]byte) (int, error) {
+	<-b.closing
+	return 0, io.ErrClosedPipe
+}
+
+func (b *openEnd) Close() error {
+	close(b.closing)
+	time.Sleep(20 * time.Millisecond)
+	b.closed = true
+	return nil
+}
+
+func TestDrainWaitsUntilTheBodyIsClosed(t *testing.T) {
+	t.Parallel()
+	b := &openEnd{closing: make(chan struct{})}
+	drain(b)
+	require.True(t, b.closed)
 }
