@@ -163,7 +163,7 @@ func TestResultsOfABatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &provider{results: tt.results}
-			statuses, bodies := sendAll(t, newCollector(t, p, Settings{MaxItems: len(ids)}), ids...)
+			statuses, bodies := sendAll(t, newCollector(t, p, Settings{MaxItems: len(ids), Settle: time.Hour}), ids...)
 			require.Len(t, p.batches, 1)
 			for i, id := range ids {
 				if id == tt.never {
@@ -189,7 +189,7 @@ func TestIdsOfItems(t *testing.T) {
 		}
 		return text
 	}}
-	_, bodies := sendAll(t, newCollector(t, p, Settings{MaxItems: 5}), "a", "a", "", "with space", strings.Repeat("long", 30))
+	_, bodies := sendAll(t, newCollector(t, p, Settings{MaxItems: 5, Settle: time.Hour}), "a", "a", "", "with space", strings.Repeat("long", 30))
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(bodies))), 5)
 }
 
