@@ -48,7 +48,7 @@ func readBase(state json.RawMessage) (*base, error) {
 	return b, r.all()
 }
 
-// forget takes the present state for the one that changes are told from.
+// forget makes the present state the one that changes are compared with.
 func (s *section[T]) forget() { s.before = nil }
 
 func (b *base) readPlaces(f fields) {

@@ -43,7 +43,7 @@ func (s *tables) changed(before, after *table.Table) {
 	}
 }
 
-// forget takes the present state, which it writes, for the one that changes are told from.
+// forget writes the present state, and makes it the one that changes are compared with.
 func (s *tables) forget() {
 	clear(s.before)
 	_ = s.appendJSON(nil)

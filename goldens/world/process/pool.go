@@ -27,7 +27,7 @@ type Pool struct {
 	once   map[string]bool   // the commands that are not used again
 }
 
-// key is equal for kinds whose processes are alike.
+// key is the same for kinds whose processes can replace each other.
 func (k Kind) key() (string, error) {
 	env, err := k.program().Environ()
 	return fmt.Sprintf("%q %q %q %v", k.Command, k.Dir, env, k.Timeout), err

@@ -137,9 +137,9 @@ func (r *record) elsewhere(id, name string) (s admission.Spend) {
 // share sets the process's shares of the rates: of each lane an equal part among the live
 // processes that use it, and at first what these have left. With a share comes a part of the
 // minute that may be sent at once. A process whose share shrinks gives back what it has beyond
-// it, so that the others need not begin with nothing. What nobody has of that minute is never
-// more than the shares that nobody has: so all buckets and it are never more than the bucket of
-// one process.
+// it, and the others receive that. The unassigned part of the minute is at most the sum of the
+// unassigned shares. So this part and all buckets are together at most the bucket of one
+// process.
 func (r *record) share(id string, rep report, out *outcome) {
 	me := r.Leases[id]
 	out.shares, out.filled, out.cut = map[string]float64{}, map[string]float64{}, map[string]int64{}

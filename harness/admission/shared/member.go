@@ -233,7 +233,7 @@ func (m *Member) within(ctx context.Context, closing bool) error {
 	for {
 		err := m.exchange(ctx, closing)
 		if !errors.Is(err, ErrConflict) {
-			m.cut = nil // the others have it, or nobody
+			m.cut = nil // it is in the record, or lost with the failed exchange
 			return err
 		}
 	}
