@@ -44,9 +44,15 @@ func newQueue(h func() Host) *cobra.Command {
 			o.MaxBytes = max << 20
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return exit.Usage(host.Service.Serve(ctx, o, func(url string) {
+			began := false
+			err := host.Service.Serve(ctx, o, func(url string) {
+				began = true
 				_, _ = fmt.Fprintf(host.Stderr, "queue on %s, stored in %s (Ctrl-C stops)\n", url, o.Dir)
-			}))
+			})
+			if began {
+				return err
+			}
+			return exit.Usage(err)
 		},
 	}
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:4222", "`HOST:PORT` to listen on; port 0 means a free one")

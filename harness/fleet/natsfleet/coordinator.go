@@ -219,11 +219,14 @@ func (q *queue) repeat(ctx context.Context, what string, f func() error) error {
 	}
 }
 
-// full says what to do if the queue is full.
+// full says what to do if the queue is full or does not answer.
 func full(err error) error {
 	var api *jetstream.APIError
-	if errors.As(err, &api) && (api.ErrorCode == 10077 || api.ErrorCode == 10023 || api.ErrorCode == 10047) {
+	switch {
+	case errors.As(err, &api) && (api.ErrorCode == 10077 || api.ErrorCode == 10023 || api.ErrorCode == 10047):
 		return fmt.Errorf("the queue is full or cannot write: %w: give it more space", err)
+	case isTimeout(err):
+		return fmt.Errorf("the queue does not answer (%w): is it running, with a disk that has space?", err)
 	}
 	return explain(err)
 }

@@ -182,9 +182,10 @@ func (l *unitLog) Load(name string) ([]byte, error) {
 	return data, err
 }
 
-// Append implements fleet.Log.
+// Append implements fleet.Log. It goes on although the lease is lost, since everybody loses theirs
+// while the queue is away: so the next worker need not pay again.
 func (l *unitLog) Append(name string, data []byte) error {
-	return appendData(l.ctx, l.queue, l.subject(name), data)
+	return appendData(l.held.storing, l.queue, l.subject(name), data)
 }
 
 // Clear implements fleet.Log.

@@ -21,6 +21,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,6 +42,8 @@ type queue struct {
 	js     jetstream.JetStream
 	live   jetstream.KeyValue
 	runs   jetstream.KeyValue
+	// again is when the connection was last made again.
+	again atomic.Pointer[time.Time]
 }
 
 var (
@@ -77,16 +80,20 @@ func dial(ctx context.Context, a fleet.Access) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := connect(ctx, a, o)
+	q := &queue{access: a}
+	q.nc, err = connect(ctx, a, append(o, nats.ReconnectHandler(func(*nats.Conn) {
+		now := time.Now() //nolint:forbidigo // see settled
+		q.again.Store(&now)
+		a.Say("connected to the queue again")
+	})))
 	if err != nil {
 		return nil, explain(err)
 	}
-	q := &queue{access: a, nc: nc}
-	if q.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(requestTimeout)); err == nil {
+	if q.js, err = jetstream.New(q.nc, jetstream.WithDefaultTimeout(requestTimeout)); err == nil {
 		err = q.prepare(ctx)
 	}
 	if err != nil {
-		nc.Close()
+		q.nc.Close()
 		return nil, explain(err)
 	}
 	return q, nil
@@ -104,6 +111,13 @@ func connect(ctx context.Context, a fleet.Access, o []nats.Option) (nc *nats.Con
 			a.Say(fmt.Sprintf("the queue does not answer: trying again for %v", a.Patience))
 		}
 		pause(ctx, wait)
+	}
+}
+
+// settled waits until others, too, have stored what they finished while the queue was away.
+func (q *queue) settled(ctx context.Context) {
+	if again := q.again.Load(); again != nil {
+		pause(ctx, requestTimeout+3*time.Second-time.Since(*again))
 	}
 }
 
@@ -138,7 +152,6 @@ func options(a fleet.Access) ([]nats.Option, error) {
 				say(fmt.Sprintf("lost the queue: %v; connecting again", err))
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { say("connected to the queue again") }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { say("queue: " + err.Error()) }),
 	}
 	if u.Scheme == "tls" {
@@ -175,10 +188,14 @@ func explain(err error) error {
 		return fmt.Errorf("%w: is it running? On this machine, start one with cupel-fleet queue", err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w: start the server with JetStream: %w", errNoStream, err)
-	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, nats.ErrPermissionViolation), isTimeout(err):
 		return fmt.Errorf("%w: the queue did not answer, or its credentials may not create streams and key-value stores named cupel-*", err)
 	}
 	return err
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // prepare creates the streams and stores of the fleet unless they exist.

@@ -114,3 +114,41 @@ func TestFullQueue(t *testing.T) {
 	require.Equal(t, "complete", res.Manifest.Status)
 	requireReplays(t, o, res)
 }
+
+// leaving is a worker that leaves a run only once gone is closed.
+type leaving struct {
+	fleet.Worker
+	gone <-chan struct{}
+}
+
+func (l leaving) Close() error {
+	<-l.gone
+	return l.Worker.Close()
+}
+
+// A worker that leaves after the coordinator has removed everything of a complete run has nothing to
+// complain about.
+func TestWorkerLeavesLast(t *testing.T) {
+	t.Parallel()
+	o := recording(t, &provider{asked: map[string]int{}})
+	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
+	gone, drain, worker := make(chan struct{}), make(chan struct{}), &said{}
+	q := dial(t, url, "worker", worker)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Open: func(_ context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
+			own := o
+			own.CassetteDir, own.Runs = "", t.TempDir()
+			own.Caps, own.Limits, own.Sharing = limits.Caps, limits.Limits, limits.Sharing
+			w, err := harness.NewWorker(own, m)
+			return leaving{w, gone}, err
+		}})
+	})
+	res, err := coordinate(t, dial(t, url, "lead", &said{}), o, fleet.CoordinateOptions{})
+	close(gone)
+	close(drain)
+	wg.Wait()
+	require.NoError(t, err)
+	require.Equal(t, "complete", res.Manifest.Status)
+	require.Equal(t, "working on run "+res.Manifest.RunID, worker.String())
+}

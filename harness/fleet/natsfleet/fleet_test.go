@@ -314,6 +314,8 @@ func TestAccess(t *testing.T) {
 // Beyond this machine a queue requires TLS and credentials.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
+	damaged := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(damaged, "jetstream"), nil, 0o600))
 	for _, c := range []struct {
 		o    fleet.ServeOptions
 		want []string
@@ -322,8 +324,11 @@ func TestServeRefuses(t *testing.T) {
 		{fleet.ServeOptions{Listen: "nowhere"}, []string{"HOST:PORT"}},
 		{fleet.ServeOptions{Listen: "127.0.0.1:99999"}, []string{"must be 0 to 65535"}},
 		{fleet.ServeOptions{Listen: "127.0.0.1:0", Cert: "none.crt", Key: "none.key"}, []string{"none.crt"}},
+		{fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: damaged}, []string{"the server did not start in " + damaged, "Can't start JetStream"}},
 	} {
-		c.o.Dir = t.TempDir()
+		if c.o.Dir == "" {
+			c.o.Dir = t.TempDir()
+		}
 		err := natsfleet.Service{}.Serve(context.Background(), c.o, func(string) {})
 		for _, part := range c.want {
 			require.ErrorContains(t, err, part)

@@ -33,6 +33,8 @@ type held struct {
 	// renewed is when the queue last confirmed its lease.
 	renewed time.Time
 	lost    context.CancelCauseFunc
+	// storing ends only if the worker drains, too: what was paid for is stored although the lease is lost.
+	storing context.Context
 }
 
 var (
@@ -149,16 +151,37 @@ func (j *job) unit(ctx context.Context, msg jetstream.Msg, drain <-chan struct{}
 		j.handBack(msg)
 		return fmt.Errorf("read a unit: %w", err)
 	}
+	return j.execute(ctx, msg, u, drain)
+}
+
+// execute executes a unit unless it is in progress here: its lease was lost then, and what it received
+// is still being stored.
+func (j *job) execute(ctx context.Context, msg jetstream.Msg, u fleet.Unit, drain <-chan struct{}) error {
+	storing, stop := context.WithCancel(ctx)
+	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-drain:
+			stop()
+		case <-storing.Done():
+		}
+	})
 	name := token(u.Episodes)
-	h := &held{msg: msg, renewed: time.Now(), lost: cancel} //nolint:forbidigo // leases are in real time
-	j.hold(name, h)
+	h := &held{msg: msg, renewed: time.Now(), lost: cancel, storing: storing} //nolint:forbidigo // leases are in real time
+	if !j.hold(name, h) {
+		_ = msg.NakWithDelay(time.Second) // else its lease expires
+		return nil
+	}
 	defer j.release(name)
 	deliveries, err := j.begun(ctx, msg, name)
 	if err != nil {
 		j.handBack(msg)
 		return nil
+	}
+	if deliveries > 1 {
+		j.settled(ctx)
 	}
 	log, err := j.openLog(ctx, msg, name, h)
 	if err != nil {
@@ -256,12 +279,17 @@ func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fle
 	return nil
 }
 
-func (j *job) hold(name string, h *held) {
+// hold adds a unit to those in progress, unless it is one of them.
+func (j *job) hold(name string, h *held) bool {
 	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.held[name] != nil {
+		return false
+	}
 	j.held[name] = h
 	n := len(j.held)
-	j.mu.Unlock()
 	j.set(func(s *fleet.WorkerStatus) { s.InFlight = n })
+	return true
 }
 
 func (j *job) release(name string) {

@@ -32,7 +32,7 @@ func (c *coordinator) receive(ctx context.Context, w fleet.Work) error {
 			}
 		}
 		if ctx.Err() == nil {
-			c.access.Say(fmt.Sprintf("read results: %v; trying again", explain(err)))
+			c.access.Say(fmt.Sprintf("read results: %v; trying again", full(err)))
 			pause(ctx, time.Second)
 		}
 	}
@@ -165,7 +165,7 @@ func (c *coordinator) watch(ctx context.Context) {
 	c.mu.Lock()
 	c.heard = time.Now() //nolint:forbidigo // see result
 	c.mu.Unlock()
-	idle := false
+	idle := idleSaid - 1 // at the beginning, it is said at once
 	for {
 		select {
 		case <-ctx.Done():
@@ -210,8 +210,13 @@ func publishLost(ctx context.Context, c *coordinator) {
 	}
 }
 
-// sayWorkers says that no worker is there, and why workers refuse the run.
-func (c *coordinator) sayWorkers(ctx context.Context, idle bool) bool {
+// idleSaid is how often in a row no worker is seen until that is said: after a restart of the queue
+// they need a moment to state themselves again.
+const idleSaid = 3
+
+// sayWorkers says that no worker is there, and why workers refuse the run. idle is how often in a row
+// no worker was seen.
+func (c *coordinator) sayWorkers(ctx context.Context, idle int) int {
 	list, err := c.workers(ctx)
 	if err != nil {
 		return idle
@@ -225,8 +230,11 @@ func (c *coordinator) sayWorkers(ctx context.Context, idle bool) bool {
 			c.access.Say(fmt.Sprintf("worker %s refuses the run: %s", s.Name, s.Reason))
 		}
 	}
-	if able == 0 && !idle {
+	if able > 0 {
+		return 0
+	}
+	if idle++; idle == idleSaid {
 		c.access.Say("no worker is there; start workers with: cupel-fleet worker --queue " + shown(c.access.URL))
 	}
-	return able == 0
+	return idle
 }

@@ -28,7 +28,7 @@ func (Service) Serve(ctx context.Context, o fleet.ServeOptions, ready func(url s
 	return nil
 }
 
-func serve(ctx context.Context, o fleet.ServeOptions, ready func(url string)) error {
+func serve(ctx context.Context, o fleet.ServeOptions, began func(url string)) error {
 	opts, err := serverOptions(o)
 	if err != nil {
 		return err
@@ -44,16 +44,52 @@ func serve(ctx context.Context, o fleet.ServeOptions, ready func(url string)) er
 	s.SetLogger(log, false, false)
 	s.Start()
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	if !s.ReadyForConnections(20*time.Second) || !s.JetStreamEnabled() {
-		return fmt.Errorf("the server did not start: %s", log.last())
+	if !started(s, log) {
+		return fmt.Errorf("the server did not start in %s: %s", o.Dir, log.last())
 	}
 	scheme := "nats"
 	if opts.TLSConfig != nil {
 		scheme = "tls"
 	}
-	ready(scheme + "://" + s.Addr().String())
-	<-ctx.Done()
+	began(scheme + "://" + s.Addr().String())
+	if failed := unhealthy(ctx, s); failed != "" {
+		if !s.JetStreamEnabled() {
+			failed = log.last()
+		}
+		return fmt.Errorf("cannot store the queue in %s: %s; give the disk space or make it writable, and start the queue again with the same folder: run and workers wait for it, and continue", o.Dir, failed)
+	}
 	return nil
+}
+
+// started waits until clients can connect. It returns false if they cannot within 20 s, or the server
+// gave up.
+func started(s *server.Server, log *serverLog) bool {
+	for range 100 {
+		if s.ReadyForConnections(200 * time.Millisecond) {
+			return true
+		}
+		if log.gaveUp() {
+			return false
+		}
+	}
+	return false
+}
+
+// unhealthy waits until the server cannot store anything, and says why. A stream that met an error
+// of the disk answers nothing until the server starts again. It returns nothing once ctx has ended.
+func unhealthy(ctx context.Context, s *server.Server) string {
+	for failed := 0; ; {
+		pause(ctx, time.Second)
+		if ctx.Err() != nil {
+			return ""
+		}
+		h := s.Healthz(&server.HealthzOptions{})
+		if h.Error == "" {
+			failed = 0
+		} else if failed++; failed > 1 { // a stream that is being removed looks damaged for a moment
+			return h.Error
+		}
+	}
 }
 
 func serverOptions(o fleet.ServeOptions) (*server.Options, error) {

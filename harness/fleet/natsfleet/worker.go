@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/cupel-eval/cupel/harness/admission/shared"
 	"github.com/cupel-eval/cupel/harness/fleet"
 )
 
@@ -161,6 +162,13 @@ func (w *worker) begin(ctx context.Context, a announcement) (end func()) {
 		err = j.work(ctx)
 		w.lend(nil)
 		err = errors.Join(err, h.Close())
+		select {
+		case <-stop:
+			if errors.Is(err, shared.ErrNoKey) {
+				err = nil // the run has ended, and the coordinator has removed its limits
+			}
+		default:
+		}
 		if err != nil {
 			w.refuse(run, err)
 			return
