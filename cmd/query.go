@@ -52,11 +52,15 @@ func newQuery(p *process) *cobra.Command {
 			if !ok || output != "" && render == nil {
 				return exit.Usage(fmt.Errorf("-o %s: unknown suffix; known: .json, .csv", output))
 			}
-			q, err := expr.ParseQuery(args[len(args)-1])
+			runs, text := args[:len(args)-1], args[len(args)-1]
+			q, err := expr.ParseQuery(text)
+			if _, misplaced := expr.ParseQuery(args[0]); err != nil && misplaced == nil {
+				return exit.Usage(fmt.Errorf("query: the QUERY comes last; write cupel query %s '%s'", strings.Join(args[1:], " "), args[0]))
+			}
 			if err != nil {
 				return exit.Usage(fmt.Errorf("query: %w", err))
 			}
-			dirs, err := endedRuns(cfg.Runs, args[:len(args)-1])
+			dirs, err := endedRuns(cfg.Runs, runs)
 			if err != nil {
 				return err
 			}

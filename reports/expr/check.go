@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -91,7 +92,7 @@ func (c *checker) narrow(n *node) {
 		return table != "" && table != t || name != "" && !has
 	})
 	if len(left) == 0 {
-		c.fail(at, "%s is not in the table of the columns before it (%s): one expression is about one table", name, strings.Join(c.candidates, ", "))
+		c.fail(at, "%s is not in the table of the columns before it (%s): a query or a criterion reads one table, so write another one for %[1]s", name, strings.Join(c.candidates, ", "))
 	}
 	c.candidates = left
 }
@@ -120,7 +121,7 @@ func (c *checker) known(n *node) {
 		c.fail(n.at, "%s has no column %q; %s has", n.table, n.name, strings.Join(in, " and "))
 	}
 	slices.Sort(names)
-	c.fail(n.at, "unknown column %q%s", n.name, nearest(n.name, names))
+	c.fail(n.at, "unknown column %q%s", n.name, cmp.Or(nearest(n.name, names), "; docs/ledger.md lists the columns of each table"))
 }
 
 // ambiguous says how to name the table.

@@ -14,7 +14,7 @@ func TestParseQueryRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", `1:1: expected a value, a column or a function, not the end`},
 		{"a column in no table", "mean(duraton_us)", `1:6: unknown column "duraton_us"; did you mean duration_us?`},
-		{"nothing near", "mean(xyzzyplugh)", `1:6: unknown column "xyzzyplugh"` + "\n"},
+		{"nothing near", "mean(xyzzyplugh)", `1:6: unknown column "xyzzyplugh"; docs/ledger.md lists the columns of each table`},
 		{"another table's column", "mean(turns.steps)", `1:6: turns has no column "steps"; episodes has`},
 		{"an unknown table", "mean(turn.steps)", `1:6: unknown table "turn"; did you mean turns? (known: episodes, turns, tool_calls, scores, labels)`},
 		{"two tables", "mean(steps) where tool_name == 'x'", `1:19: tool_name is not in the table of the columns before it (episodes)`},
