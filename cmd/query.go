@@ -60,14 +60,9 @@ func newQuery(p *process) *cobra.Command {
 			if err != nil {
 				return exit.Usage(fmt.Errorf("query: %w", err))
 			}
-			dirs, err := endedRuns(cfg.Runs, runs)
+			dirs, err := endedRuns(cfg.Runs, runs, verify)
 			if err != nil {
 				return err
-			}
-			if verify {
-				if err := verifyRows(dirs); err != nil {
-					return err
-				}
 			}
 			r, err := q.Run(c.Context(), dirs...)
 			if err != nil {
@@ -82,20 +77,9 @@ func newQuery(p *process) *cobra.Command {
 	return cmd
 }
 
-// verifyRows reads all rows of runs, and so checks their digests.
-func verifyRows(dirs []string) error {
-	for _, dir := range dirs {
-		for _, err := range ledger.Scan(dir) {
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// endedRuns finds the folders of runs that have ledgers.
-func endedRuns(runs string, names []string) (dirs []string, err error) {
+// endedRuns finds the folders of runs that have ledgers. verify reads all their rows, and so
+// checks the digests.
+func endedRuns(runs string, names []string, verify bool) (dirs []string, err error) {
 	for _, name := range names {
 		dir, err := rundir.Find(runs, name)
 		if err != nil {
@@ -107,6 +91,13 @@ func endedRuns(runs string, names []string) (dirs []string, err error) {
 		}
 		if m.Status == "running" {
 			return nil, rundir.Unfinished(dir, m)
+		}
+		if verify {
+			for _, err := range ledger.Scan(dir) {
+				if err != nil {
+					return nil, err
+				}
+			}
 		}
 		dirs = append(dirs, dir)
 	}
