@@ -95,12 +95,12 @@ evidence: ## measure the statistical promises of docs/evidence.md in simulation,
 night: ## simulate the night of docs/night.yaml and write the table of docs/scale.md: about 3 minutes
 	CUPEL_EVIDENCE=1 $(GO) test -count=1 -timeout 60m -run TestNight -v ./reports/internal/night -update
 
-s3: ## the contract of stores against versitygw, a real S3 server that is built first: about five minutes
+s3: ## the contract of stores, and the verbs on runs in one, against versitygw, a real S3 server that is built first: about five minutes
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 	rm -rf bin/s3 && mkdir -p bin/s3/cupel
 	ROOT_ACCESS_KEY=key ROOT_SECRET_KEY=secret bin/versitygw --port 127.0.0.1:7070 posix bin/s3 & pid=$$!; trap "kill $$pid" EXIT; sleep 2; \
-	AWS_ENDPOINT_URL_S3=http://127.0.0.1:7070 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret CUPEL_TEST_S3=s3://cupel \
-	$(GO) test -count=1 -run TestRealServer -v ./harness/store/s3store
+	AWS_ENDPOINT_URL_S3=http://127.0.0.1:7070 AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret CUPEL_TEST_S3=s3://cupel CUPEL_SLOW=1 \
+	$(GO) test -count=1 -run 'TestRealServer|TestRunsInS3' -v ./harness/store/s3store ./cmd/cupel-fleet
 
 kubernetes: ## check the manifests of examples/kubernetes and execute their commands: about a minute
 	cd examples/kubernetes && $(GO) test -count=1 ./...

@@ -37,8 +37,8 @@ func inStore(run string) bool {
 	return strings.HasPrefix(run, "s3://") || strings.HasPrefix(run, "file://")
 }
 
-// readsStored are the verbs that read runs in stores.
-var readsStored = []string{"compare", "gate", "merge", "query", "report", "show", "verify", "view"}
+// readsStored are the verbs that read runs in stores; run takes them as baselines.
+var readsStored = []string{"compare", "gate", "merge", "query", "report", "run", "show", "verify", "view"}
 
 // AddFlags adds the flag of the verb report for runs in stores; without stores it adds none.
 func (h Host) AddFlags(cmd *cobra.Command) {

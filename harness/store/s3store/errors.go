@@ -29,15 +29,26 @@ func (b *bucket) classified(operation, name string, err error) error {
 		return fmt.Errorf("%s: the server does not have what cupel needs, such as conditional puts: %w", at, err)
 	}
 	if kind := kindOf(r, err); kind != nil {
-		return fmt.Errorf("%s: %w: %w%s", at, kind, err, advice[kind])
+		return fmt.Errorf("%s: %w: %w; %s", at, kind, err, advice(kind, r, err))
 	}
 	return fmt.Errorf("%s: %w", at, err)
 }
 
-var advice = map[error]string{
-	store.ErrDenied:      "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and what they are allowed",
-	store.ErrFull:        "; make room, then repeat the command",
-	store.ErrUnavailable: "; repeat the command later",
+// advice says what to do.
+func advice(kind error, r minio.ErrorResponse, err error) string {
+	switch {
+	case r.Code == minio.RequestTimeTooSkewed:
+		return "set the clock of this machine, which differs from that of the store"
+	case errors.Is(err, errNoRole):
+		return noCredentials
+	case kind == store.ErrDenied:
+		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and what they are allowed"
+	case kind == store.ErrFull:
+		return "make room, then repeat the command"
+	case r.StatusCode == 0:
+		return "check AWS_ENDPOINT_URL_S3, or repeat the command later"
+	}
+	return "repeat the command later"
 }
 
 // response is the answer of the server in an error; zero if there was none.
@@ -49,6 +60,9 @@ func response(err error) (r minio.ErrorResponse) {
 // full are the codes of servers without space.
 var full = []string{"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "ServiceQuotaExceededException"}
 
+// denied are the codes of servers that answer with another status than 403 that a key does not exist.
+var denied = []string{minio.InvalidAccessKeyID, "XAdminUserNotFound"}
+
 func kindOf(r minio.ErrorResponse, err error) error {
 	switch {
 	case r.Code == minio.NoSuchKey:
@@ -57,7 +71,7 @@ func kindOf(r minio.ErrorResponse, err error) error {
 		return store.ErrChanged
 	case slices.Contains(full, r.Code), r.StatusCode == http.StatusInsufficientStorage:
 		return store.ErrFull
-	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusUnauthorized, r.Code == minio.InvalidAccessKeyID:
+	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusUnauthorized, slices.Contains(denied, r.Code), errors.Is(err, errNoRole):
 		return store.ErrDenied
 	case r.StatusCode >= 500, r.StatusCode == http.StatusTooManyRequests, r.StatusCode == http.StatusRequestTimeout,
 		r.StatusCode == http.StatusConflict: // another conditional put is in progress

@@ -107,9 +107,26 @@ func findCredentials(env func(...string) string, amazon bool) (*credentials.Cred
 		return file, nil
 	}
 	if amazon || env("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" {
-		return credentials.NewIAM(""), nil
+		return credentials.New(role{&credentials.IAM{}}), nil
 	}
-	return nil, errors.New("there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE")
+	return nil, errors.New("there are no credentials; " + noCredentials)
+}
+
+const noCredentials = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+
+// errNoRole means that there are no credentials in the environment, and none of a role.
+var errNoRole = errors.New("there are no credentials, and this machine has no role")
+
+// role has the credentials of the machine's role.
+type role struct{ *credentials.IAM }
+
+// RetrieveWithCredContext implements credentials.Provider.
+func (r role) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
+	v, err := r.IAM.RetrieveWithCredContext(c)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errNoRole, err)
+	}
+	return v, err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -99,6 +99,8 @@ func TestFailures(t *testing.T) {
 		"a quota":       {answer(403, "QuotaExceeded"), store.ErrFull, "the store is full", 1},
 		"a wrong key":   {answer(403, "InvalidAccessKeyId"), store.ErrDenied, "check AWS_ACCESS_KEY_ID", 1},
 		"a wrong one":   {answer(403, "SignatureDoesNotMatch"), store.ErrDenied, "check AWS_ACCESS_KEY_ID", 1},
+		"no such key":   {answer(404, "XAdminUserNotFound"), store.ErrDenied, "check AWS_ACCESS_KEY_ID", 1},
+		"wrong clock":   {answer(403, "RequestTimeTooSkewed"), store.ErrDenied, "set the clock of this machine", 1},
 		"no permission": {answer(403, "AccessDenied"), store.ErrDenied, "what they are allowed", 1},
 		"no conditions": {answer(501, "NotImplemented"), nil, "such as conditional puts", 1},
 	} {
@@ -129,7 +131,16 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	s, err := open(t, &server{}, "s3://other", nil)
+	role := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(role.Close)
+	s, err := open(t, &server{}, "s3://runs", map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": role.URL})
+	require.NoError(t, err)
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", role.URL) // which the library reads
+	_, _, err = s.Get(t.Context(), "a")
+	require.ErrorIs(t, err, store.ErrDenied)
+	require.ErrorContains(t, err, "this machine has no role")
+	require.ErrorContains(t, err, "set AWS_ACCESS_KEY_ID")
+	s, err = open(t, &server{}, "s3://other", nil)
 	require.NoError(t, err)
 	_, _, err = s.Get(t.Context(), "a")
 	require.ErrorContains(t, err, "there is no bucket other")
