@@ -157,7 +157,7 @@ func newJudge(p *process) *cobra.Command {
 		if named := c.Flags().Lookup("suite"); named != nil && named.Changed {
 			h.Suite = cfg.Suite
 		}
-		h.Stdout, h.JSON, h.Runs = p.stdout, p.json, cfg.Runs
+		h.Stdout, h.JSON, h.Stderr, h.Runs = p.stdout, p.json, p.stderr, cfg.Runs
 		h.Run = func(ctx context.Context, suite string) (harness.Options, func(), error) {
 			cfg.Suite, cfg.Trials = suite, 1
 			o, cleanup, err := options(ctx, p, cfg, harness.Selection{})

@@ -16,9 +16,9 @@ import (
 
 // Host is what the verbs need of the program.
 type Host struct {
-	// Stdout is for text, JSON for JSON.
-	Stdout, JSON io.Writer
-	Runs         string
+	// Stdout is for text, JSON for JSON, Stderr for problems.
+	Stdout, JSON, Stderr io.Writer
+	Runs                 string
 	// Suite is what --suite names; empty without it.
 	Suite string
 	// Run returns the options of a run of a suite, Replay those that execute a run again. The
@@ -96,7 +96,7 @@ own can read --json. Details: docs/scorers.md.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.judge, "judge", "", "judge of the suite (default: the only one)")
-	fl.StringVar(&f.recordings, "recordings", "", "`folder` of the judge's recorded answers (default: comparisons in the suite's folder)")
+	fl.StringVar(&f.recordings, "recordings", "", "`folder` of the judge's recorded answers, or a pack; a new name ending in .packs makes one (default: comparisons in the suite's folder)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON, with every pair")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print questions, expected calls, tokens and cost (record and live mode); ask nothing")
 	packing.Flag(cmd)

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/label"
+	"github.com/cupel-eval/cupel/cmd/internal/packing"
 	"github.com/cupel-eval/cupel/cmd/internal/sides"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/helper"
@@ -24,6 +26,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/pairwise"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/recorder"
+	"github.com/cupel-eval/cupel/recorder/packs"
 )
 
 // compareOptions are the flags of judge compare that are not settings.
@@ -71,7 +74,9 @@ func compare(ctx context.Context, h Host, names []string, f compareOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := recordIn(&o, f.recordings); err != nil {
+	done, err := recordIn(&o, f.recordings)
+	defer done()
+	if err != nil {
 		return err
 	}
 	r.Mode = string(cmp.Or(o.Mode, recorder.Replay))
@@ -81,6 +86,7 @@ func compare(ctx context.Context, h Host, names []string, f compareOptions) erro
 	ctx, end := h.Begin(ctx, &o)
 	asked, err := pairwise.Ask(ctx, o, jury, pairs)
 	end()
+	packing.Finish(o, f.recordings, true, h.Stderr)
 	if missing, ok := errors.AsType[*pairwise.MissingError](err); ok {
 		return exit.With(exit.Replay, fmt.Errorf("judge %s: %w; record them with: cupel judge compare %s %s --judge %s --mode record", jury.Model.Name, missing, names[0], names[1], jury.Model.Name))
 	}
@@ -291,14 +297,29 @@ func (r *report) outcomes(ctx context.Context, h Host, s side, shared map[key]bo
 	return out, nil
 }
 
-// recordIn says where the answers of the judge are recorded.
-func recordIn(o *harness.Options, dir string) error {
-	if dir == "" {
-		if o.CassetteDir == "" {
-			return exit.Usage(fmt.Errorf("suite %s is read-only; name a folder for the recorded answers with --recordings", o.Suite.Path))
-		}
-		dir = filepath.Join(filepath.Dir(o.CassetteDir), "comparisons")
+// recordIn says where the answers of the judge are recorded: in a folder of YAML files, or in a pack.
+// Call done in the end; it is never nil.
+func recordIn(o *harness.Options, to string) (done func(), err error) {
+	if isPack(to) && o.Mode != recorder.Live {
+		o.CassetteDir = ""
+		return packing.Use(o, to)
 	}
-	o.CassetteDir, o.Cassettes, o.Store = dir, regular.DirFS(dir), nil
-	return nil
+	if to == "" {
+		if o.CassetteDir == "" {
+			return func() {}, exit.Usage(fmt.Errorf("suite %s is read-only; name a folder for the recorded answers with --recordings", o.Suite.Path))
+		}
+		to = filepath.Join(filepath.Dir(o.CassetteDir), "comparisons")
+	}
+	o.CassetteDir, o.Cassettes, o.Store = to, regular.DirFS(to), nil
+	return func() {}, nil
+}
+
+// isPack reports whether a path is that of a pack: a file, a folder with files of a pack or, if there is
+// nothing yet, a name that ends in .packs.
+func isPack(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return filepath.Ext(path) == ".packs"
+	}
+	return !info.IsDir() || packs.Is(path)
 }
