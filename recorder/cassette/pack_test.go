@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -382,4 +384,38 @@ func FuzzPackIndex(f *testing.F) {
 			}
 		}
 	})
+}
+
+// measured notes the live heap whenever one of its files is opened.
+type measured struct {
+	fstest.MapFS
+	heap []uint64
+}
+
+func (m *measured) Open(name string) (fs.File, error) {
+	if filepath.Ext(name) == ".yaml" {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		m.heap = append(m.heap, s.HeapAlloc)
+	}
+	return m.MapFS.Open(name)
+}
+
+// A pack of any number of cassettes needs the memory of a few: none of their text stays.
+func TestPackKeepsNoText(t *testing.T) {
+	const count, size = 60, 256 << 10
+	files := &measured{MapFS: fstest.MapFS{}}
+	for i := range count {
+		c := sample()
+		c.Header.Task, c.Header.Trial = fmt.Sprintf("T%d", i), 1
+		it := &c.Interactions[0]
+		it.Request.Body = strings.Repeat(fmt.Sprintf("%d ", i+10), size/3)
+		it.Digest = canonical.Digest(it.Request.Method, it.Request.URL, it.Request.Body)
+		files.MapFS[fmt.Sprintf("a/T%02d/1.yaml", i)] = &fstest.MapFile{Data: Encode(c)}
+	}
+	packed(t, files)
+	require.GreaterOrEqual(t, len(files.heap), count)
+	grown := int64(files.heap[len(files.heap)-1]) - int64(files.heap[len(files.heap)-count+9])
+	require.Less(t, grown, int64(50*size/4), "of the last 50 cassettes, %d bytes", 50*size)
 }

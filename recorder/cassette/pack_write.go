@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -33,7 +34,7 @@ func WritePack(path string, files fs.FS) (Packed, error) {
 	if err != nil {
 		return Packed{}, err
 	}
-	p := &packer{files: files}
+	p := &packer{files: files, shared: map[string]Header{}}
 	err = atomicfile.Write(path, func(w io.Writer) error {
 		p.w = bufio.NewWriterSize(w, 1<<20)
 		return errors.Join(p.pack(names), p.w.Flush())
@@ -64,6 +65,8 @@ type packer struct {
 	// based refers to base, the first cassette of the candidate being written.
 	based *zstd.Encoder
 	base  *packBase
+	// shared is what cassettes of a candidate have in common, by its encoding.
+	shared map[string]Header
 }
 
 func newEncoder(base []byte) (*zstd.Encoder, error) {
@@ -111,7 +114,7 @@ func (p *packer) add(name string) error {
 	}
 	var w packWriter
 	w.data(t)
-	e := packEntry{path: name, header: t.Header, size: len(w.b)}
+	e := packEntry{path: name, header: p.kept(t.Header), size: len(w.b)}
 	block := p.plain.EncodeAll(w.b, nil)
 	if n := len(p.entries); n == 0 || candidateOf(name) != candidateOf(p.entries[n-1].path) {
 		p.base = &packBase{}
@@ -129,6 +132,20 @@ func (p *packer) add(name string) error {
 	p.sum.Cassettes++
 	p.sum.YAML += size
 	return p.write(block)
+}
+
+// kept is a header whose texts are not parts of a cassette's file, which would stay in memory.
+func (p *packer) kept(h Header) Header {
+	var w packWriter
+	w.header(h)
+	key := string(w.b)
+	kept, ok := p.shared[key]
+	if !ok {
+		kept = (&packReader{rest: key}).header()
+		p.shared[key] = kept
+	}
+	kept.Task, kept.Trial = strings.Clone(h.Task), h.Trial
+	return kept
 }
 
 // read returns a cassette that a pack can reproduce unchanged, and the size of its file.
