@@ -138,11 +138,10 @@ func (p *packer) add(name string) error {
 func (p *packer) kept(h Header) Header {
 	var w packWriter
 	w.header(h)
-	key := string(w.b)
-	kept, ok := p.shared[key]
+	kept, ok := p.shared[string(w.b)]
 	if !ok {
-		kept = (&packReader{rest: key}).header()
-		p.shared[key] = kept
+		kept = (&packReader{rest: string(w.b)}).header()
+		p.shared[string(w.b)] = kept
 	}
 	kept.Task, kept.Trial = strings.Clone(h.Task), h.Trial
 	return kept

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,24 +68,22 @@ func compare(ctx context.Context, h Host, names []string, f compareOptions) erro
 	if err != nil {
 		return exit.Usage(err)
 	}
-	r := newReport(both[0], both[1], jury)
+	r := newReport(both[0], both[1], jury, cmp.Or(o.Mode, recorder.Replay))
 	pairs, err := r.pair(ctx, h, both, o.Suite, jury)
 	if err != nil {
 		return err
 	}
-	done, err := recordIn(&o, f.recordings)
+	done, err := recordIn(h, &o, f.recordings)
 	defer done()
 	if err != nil {
 		return err
 	}
-	r.Mode = string(cmp.Or(o.Mode, recorder.Replay))
 	if f.dryRun {
 		return forecast(h, f, o, jury, pairs)
 	}
 	ctx, end := h.Begin(ctx, &o)
 	asked, err := pairwise.Ask(ctx, o, jury, pairs)
 	end()
-	packing.Finish(o, f.recordings, true, h.Stderr)
 	if missing, ok := errors.AsType[*pairwise.MissingError](err); ok {
 		return exit.With(exit.Replay, fmt.Errorf("judge %s: %w; record them with: cupel judge compare %s %s --judge %s --mode record", jury.Model.Name, missing, names[0], names[1], jury.Model.Name))
 	}
@@ -299,10 +296,10 @@ func (r *report) outcomes(ctx context.Context, h Host, s side, shared map[key]bo
 
 // recordIn says where the answers of the judge are recorded: in a folder of YAML files, or in a pack.
 // Call done in the end; it is never nil.
-func recordIn(o *harness.Options, to string) (done func(), err error) {
-	if isPack(to) && o.Mode != recorder.Live {
-		o.CassetteDir = ""
-		return packing.Use(o, to)
+func recordIn(h Host, o *harness.Options, to string) (done func(), err error) {
+	if ext := filepath.Ext(to); o.Mode != recorder.Live && (packs.Is(to) || ext == ".pack" || ext == ".packs") {
+		done, err = packing.Use(o, to)
+		return func() { packing.Finish(*o, to, true, h.Stderr); done() }, err
 	}
 	if to == "" {
 		if o.CassetteDir == "" {
@@ -312,14 +309,4 @@ func recordIn(o *harness.Options, to string) (done func(), err error) {
 	}
 	o.CassetteDir, o.Cassettes, o.Store = to, regular.DirFS(to), nil
 	return func() {}, nil
-}
-
-// isPack reports whether a path is that of a pack: a file, a folder with files of a pack or, if there is
-// nothing yet, a name that ends in .packs.
-func isPack(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil {
-		return filepath.Ext(path) == ".packs"
-	}
-	return !info.IsDir() || packs.Is(path)
 }

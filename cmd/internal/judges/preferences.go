@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/harness/pairwise"
+	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/reports/preference"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -74,11 +75,11 @@ type verdict struct {
 	Failure       string             `json:"failure,omitempty"`
 }
 
-func newReport(b, n side, jury helper.Jury) *report {
+func newReport(b, n side, jury helper.Jury, mode recorder.Mode) *report {
 	of := func(s side) compared { return compared{s.Manifest.RunID, s.Name, s.Provider, s.Model} }
 	r := &report{
 		Judge: jury.Model.Name, Provider: jury.Model.Provider, Model: jury.Model.Model, Simulated: strings.HasPrefix(jury.Model.Provider, "sim-"),
-		Digest: jury.Digest(), Prompt: rubric.PairVersion(), Baseline: of(b), New: of(n), Confidence: confidence,
+		Digest: jury.Digest(), Prompt: rubric.PairVersion(), Baseline: of(b), New: of(n), Mode: string(mode), Confidence: confidence,
 		LeftOut: map[string]int{}, Failed: map[string]int{}, clusters: map[string]string{},
 	}
 	for _, s := range []side{b, n} {
