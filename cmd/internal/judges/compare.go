@@ -298,8 +298,8 @@ func (r *report) outcomes(ctx context.Context, h Host, s side, shared map[key]bo
 // Call done in the end; it is never nil.
 func recordIn(h Host, o *harness.Options, to string) (done func(), err error) {
 	if ext := filepath.Ext(to); o.Mode != recorder.Live && (packs.Is(to) || ext == ".pack" || ext == ".packs") {
-		done, err = packing.Use(o, to)
-		return func() { packing.Finish(*o, to, true, h.Stderr); done() }, err
+		closePack, err := packing.Use(o, to)
+		return func() { packing.Finish(*o, to, true, h.Stderr); closePack() }, err
 	}
 	if to == "" {
 		if o.CassetteDir == "" {
