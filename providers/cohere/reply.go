@@ -79,39 +79,15 @@ type decoder struct {
 	plan, thinking strings.Builder
 }
 
-// whole is a body of version 2 as it nearly always is. It is tried first, since raw
-// values are scanned once for each level.
-type whole struct {
-	ID           string          `json:"id"`
-	Message      *wholeAnswer    `json:"message"`
-	FinishReason string          `json:"finish_reason"`
-	Usage        json.RawMessage `json:"usage"`
-}
-
-type wholeAnswer struct {
-	Content   []part    `json:"content"`
-	ToolPlan  string    `json:"tool_plan"`
-	ToolCalls []newCall `json:"tool_calls"`
-}
-
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
-	var w whole
-	if wire.Unmarshal(body, &w) == nil && w.Message != nil {
-		return d.whole(b, w)
-	}
 	var r response
 	if err := wire.Unmarshal(body, &r); err != nil {
 		return fmt.Errorf("decode reply: %w", err)
 	}
 	switch {
 	case bytes.HasPrefix(r.Message, []byte("{")):
-		var err error
-		if w.Message, err = readAnswer(r.Message); err != nil {
-			return fmt.Errorf("decode reply: %w", err)
-		}
-		w.ID, w.FinishReason, w.Usage = r.ID, r.FinishReason, r.Usage
-		return d.whole(b, w)
+		return d.whole(b, r)
 	case r.Text != nil:
 		return d.wholeOld(b, r)
 	case bytes.HasPrefix(r.Message, []byte(`"`)):
@@ -126,32 +102,28 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	return errors.New("decode reply: no message")
 }
 
-func (d *decoder) whole(b *wire.Builder, w whole) error {
-	b.Reply.RequestID = w.ID
-	d.say(b, w.Message.ToolPlan, w.Message.Content)
-	for _, c := range w.Message.ToolCalls {
+// whole reads a body of version 2.
+func (d *decoder) whole(b *wire.Builder, r response) error {
+	var m answer
+	if err := wire.Unmarshal(r.Message, &m); err != nil {
+		return fmt.Errorf("decode reply: message: %w", err)
+	}
+	parts, err := readParts(m.Content)
+	if err != nil {
+		return fmt.Errorf("decode reply: %w", err)
+	}
+	calls, err := listOf[newCall](m.ToolCalls)
+	if err != nil {
+		return fmt.Errorf("decode reply: tool calls: %w", err)
+	}
+	b.Reply.RequestID = r.ID
+	d.say(b, m.ToolPlan, parts)
+	for _, c := range calls {
 		if c.read(b) {
 			b.Call("", c.ID, c.Function.Name).Args(c.Function.Arguments)
 		}
 	}
-	return d.end(b, w.FinishReason, "", w.Usage)
-}
-
-// readAnswer reads a message whose content is text, or of which anything is null.
-func readAnswer(raw json.RawMessage) (*wholeAnswer, error) {
-	var m answer
-	if err := wire.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("message: %w", err)
-	}
-	parts, err := readParts(m.Content)
-	if err != nil {
-		return nil, err
-	}
-	calls, err := listOf[newCall](m.ToolCalls)
-	if err != nil {
-		return nil, fmt.Errorf("tool calls: %w", err)
-	}
-	return &wholeAnswer{Content: parts, ToolPlan: m.ToolPlan, ToolCalls: calls}, nil
+	return d.end(b, r.FinishReason, "", r.Usage)
 }
 
 // readParts reads content: text, a block, or a list of blocks.

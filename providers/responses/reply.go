@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -14,14 +15,9 @@ import (
 
 // response is what is read of a response object.
 type response struct {
-	about
-	Output []outputItem `json:"output"`
-}
-
-// about is what a response object says besides its output.
-type about struct {
 	ID                string          `json:"id"`
 	Model             string          `json:"model"`
+	Output            []outputItem    `json:"output"`
 	Status            string          `json:"status"`
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
@@ -56,42 +52,14 @@ type outputPart struct {
 	Refusal string `json:"refusal"`
 }
 
-// readResponse reads a response object. Items of types that are not known may be
-// of any form: where one is odd, each is read by itself.
-func readResponse(body []byte) (response, error) {
-	var r response
-	err := wire.Unmarshal(body, &r)
-	var odd *json.UnmarshalTypeError
-	if !errors.As(err, &odd) || !strings.HasPrefix(odd.Field, "output.") {
-		return r, err
+// UnmarshalJSON reads one item. One of a type that is not known may be of any form.
+func (o *outputItem) UnmarshalJSON(raw []byte) error {
+	type fields outputItem
+	err := wire.Unmarshal(raw, (*fields)(o))
+	if slices.Contains([]string{"message", "function_call", "custom_tool_call", "reasoning"}, o.Type) {
+		return err
 	}
-	var slow struct {
-		about
-		Output []json.RawMessage `json:"output"`
-	}
-	if err := wire.Unmarshal(body, &slow); err != nil {
-		return r, err
-	}
-	r = response{slow.about, []outputItem{}}
-	for _, raw := range slow.Output {
-		one, err := readItem(raw)
-		if err != nil {
-			return r, err
-		}
-		r.Output = append(r.Output, one)
-	}
-	return r, nil
-}
-
-// readItem reads one item. One of a type that is not known may be of any form.
-func readItem(raw json.RawMessage) (outputItem, error) {
-	var o outputItem
-	err := wire.Unmarshal(raw, &o)
-	switch o.Type {
-	case "message", "function_call", "custom_tool_call", "reasoning":
-		return o, err
-	}
-	return o, nil
+	return nil
 }
 
 // decoder reads replies into a wire.Builder; it is for one exchange.
@@ -107,8 +75,8 @@ type decoder struct {
 
 // Whole implements wire.Decoder.
 func (d *decoder) Whole(b *wire.Builder, body []byte) error {
-	r, err := readResponse(body)
-	if err != nil {
+	var r response
+	if err := wire.Unmarshal(body, &r); err != nil {
 		if f := wire.ReadFault(body); f.Type != "" || f.Code != "" {
 			return &f
 		}

@@ -32,8 +32,7 @@ func (d *decoder) Frame(b *wire.Builder, f wire.Frame) (bool, error) {
 	}
 	var e event
 	err := wire.Unmarshal([]byte(f.Data), &e)
-	var odd *json.UnmarshalTypeError
-	if errors.As(err, &odd) && odd.Field == "delta" {
+	if odd, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && odd.Field == "delta" {
 		err = nil // no text: of an event that is not known
 	}
 	if err != nil {
@@ -80,8 +79,8 @@ func (d *decoder) begin(b *wire.Builder, e event) error {
 	if b.Reply.Model != "" || len(e.Response) == 0 {
 		return nil
 	}
-	r, err := readResponse(e.Response)
-	if err != nil {
+	var r response
+	if err := wire.Unmarshal(e.Response, &r); err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
 	d.head(b, r)
@@ -93,8 +92,7 @@ func (d *decoder) begin(b *wire.Builder, e event) error {
 func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 	var r response
 	if len(e.Response) > 0 {
-		var err error
-		if r, err = readResponse(e.Response); err != nil {
+		if err := wire.Unmarshal(e.Response, &r); err != nil {
 			return false, fmt.Errorf("decode event: %w", err)
 		}
 	}
@@ -113,7 +111,8 @@ func (d *decoder) last(b *wire.Builder, e event, status string) (bool, error) {
 
 // failed reads an error: of a failed response, or one that is in the event.
 func (d *decoder) failed(b *wire.Builder, e event, data string) error {
-	if r, err := readResponse(e.Response); err == nil {
+	var r response
+	if wire.Unmarshal(e.Response, &r) == nil {
 		d.head(b, r)
 		readUsage(b, r.Usage, r.ServiceTier)
 		if wire.Given(r.Error) {
@@ -126,8 +125,8 @@ func (d *decoder) failed(b *wire.Builder, e event, data string) error {
 // item reads an item that begins or is done. Arguments count when it is done:
 // at its beginning they are empty, or all of them and streamed once more.
 func (d *decoder) item(b *wire.Builder, e event, done bool) error {
-	o, err := readItem(e.Item)
-	if err != nil {
+	var o outputItem
+	if err := o.UnmarshalJSON(e.Item); err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
 	if done {
