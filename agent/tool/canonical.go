@@ -144,22 +144,14 @@ func appendString(out []byte, s string) []byte {
 
 func compareMembers(a, b Member) int { return compareUTF16(a.Name, b.Name) }
 
-// compareUTF16 orders strings by UTF-16 code units. That is byte order unless a
-// byte from 0xED up is met: there, surrogates sort before U+E000.
+// compareUTF16 orders strings by UTF-16 code units. That is byte order unless both have
+// a character from U+D000 up: there, surrogates sort before U+E000.
 func compareUTF16(a, b string) int {
-	if !hasHighByte(a) || !hasHighByte(b) {
+	high := func(r rune) bool { return r >= 0xD000 }
+	if !strings.ContainsFunc(a, high) || !strings.ContainsFunc(b, high) {
 		return strings.Compare(a, b)
 	}
 	return slices.Compare(units(a), units(b))
-}
-
-func hasHighByte(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0xED {
-			return true
-		}
-	}
-	return false
 }
 
 func units(s string) []uint16 {

@@ -118,14 +118,6 @@ const maxLabel = 64
 // Label makes a name written by a model fit for a code, a log line or a prompt:
 // valid, printable, without separators, at most 64 runes.
 func Label(name string) string {
-	plain := len(name) <= maxLabel
-	for i := 0; plain && i < len(name); i++ {
-		b := name[i]
-		plain = isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '-'
-	}
-	if plain {
-		return name
-	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || invisible.Rune(r) || unicode.IsSpace(r) || r == ':' || r == '.' || r == '<' || r == '>' {
 			return utf8.RuneError

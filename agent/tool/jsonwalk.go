@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,32 +14,9 @@ type Duplicate struct{ Path, Pointer string }
 // Duplicates returns the names used twice, in document order, at most limit of
 // them.
 func (v JSON) Duplicates(limit int) []Duplicate {
-	if !v.repeats() {
-		return nil
-	}
 	var out []Duplicate
-	v.duplicates(Duplicate{}, limit, &out)
+	v.duplicates(func() Duplicate { return Duplicate{} }, limit, &out)
 	return out
-}
-
-// repeats reports whether any name is used twice, without saying where: most
-// texts need no paths.
-func (v JSON) repeats() bool {
-	seen := v.names()
-	for i := range v.Members {
-		if v.earlier(i, seen) > 0 || v.Members[i].Value.repeats() {
-			return true
-		}
-	}
-	return slices.ContainsFunc(v.Elems, JSON.repeats)
-}
-
-// names makes room to count the names of a large object, nil for any other.
-func (v JSON) names() map[string]int {
-	if len(v.Members) > smallObject {
-		return make(map[string]int, len(v.Members))
-	}
-	return nil
 }
 
 func (d Duplicate) name(name string) Duplicate {
@@ -58,44 +34,23 @@ func Pointer(name string) string {
 	return "/" + strings.ReplaceAll(strings.ReplaceAll(Label(name), "~", "~0"), "/", "~1")
 }
 
-// smallObject is how many members are compared pairwise rather than by a map.
-const smallObject = 16
-
-func (v JSON) duplicates(at Duplicate, limit int, out *[]Duplicate) {
-	seen := v.names()
-	for i, m := range v.Members {
+// duplicates appends those within v. at is asked for the place of v once one is found:
+// most texts need no paths.
+func (v JSON) duplicates(at func() Duplicate, limit int, out *[]Duplicate) {
+	seen := map[string]int{}
+	for _, m := range v.Members {
 		if len(*out) >= limit {
 			return
 		}
-		if v.earlier(i, seen) == 1 {
-			*out = append(*out, at.name(m.Name))
+		here := func() Duplicate { return at().name(m.Name) }
+		if seen[m.Name]++; seen[m.Name] == 2 {
+			*out = append(*out, here())
 		}
-		if len(m.Value.Members)+len(m.Value.Elems) > 0 {
-			m.Value.duplicates(at.name(m.Name), limit, out)
-		}
+		m.Value.duplicates(here, limit, out)
 	}
 	for i, e := range v.Elems {
-		if len(e.Members)+len(e.Elems) > 0 {
-			e.duplicates(at.index(i), limit, out)
-		}
+		e.duplicates(func() Duplicate { return at().index(i) }, limit, out)
 	}
-}
-
-// earlier counts the members before i with the same name.
-func (v JSON) earlier(i int, seen map[string]int) int {
-	name := v.Members[i].Name
-	if seen != nil {
-		n := seen[name]
-		seen[name] = n + 1
-		return n
-	}
-	n := 0
-	for k := range i {
-		if v.Members[k].Name == name {
-			n++
-		}
-	}
-	return n
 }
 
 // Decoded converts v to the types of encoding/json with json.Number: the last of
