@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -160,9 +161,7 @@ func newLoop(f *loopBase, t conversationSpec) *loop {
 	for _, m := range t.opening {
 		l.size += len(m.Text)
 	}
-	if l.kind == "" {
-		l.kind = turn.KindAct
-	}
+	l.kind = cmp.Or(l.kind, turn.KindAct)
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/contract"
@@ -130,11 +131,7 @@ type ending struct {
 
 // ofEpisode reports that the loop was stopped by a budget that all loops share.
 func (e ending) ofEpisode() bool {
-	switch e.Reason {
-	case MaxSteps, MaxSeconds, MaxTokens, MaxCost:
-		return true
-	}
-	return false
+	return slices.Contains([]StopReason{MaxSteps, MaxSeconds, MaxTokens, MaxCost}, e.Reason)
 }
 
 // problem says what went wrong, for the user. It is never empty.

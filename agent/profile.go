@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,10 +167,7 @@ func (c *conversation) system() string { return c.instructions }
 
 // said begins an exchange. Wires refuse a message without text.
 func (c *conversation) said(raw string) {
-	text := clip.Fit(strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD")), maxSaid)
-	if text == "" {
-		text = "(no output)"
-	}
+	text := cmp.Or(clip.Fit(strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD")), maxSaid), "(no output)")
 	c.exchanges = append(c.exchanges, exchange{parsedReply: text})
 	c.size += len(text)
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -45,15 +46,9 @@ func (p *process) loadCredentials() {
 		p.credential(name)
 	}
 	home, _ := p.env("HOME")
-	aws := p.firstEnv("AWS_SHARED_CREDENTIALS_FILE")
-	if aws == "" {
-		aws = filepath.Join(home, ".aws", "credentials")
-	}
+	aws := cmp.Or(p.firstEnv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, ".aws", "credentials"))
 	p.secrets.Add(iniSecrets(readSmall(aws))...)
-	google := p.firstEnv("GOOGLE_APPLICATION_CREDENTIALS")
-	if google == "" {
-		google = filepath.Join(home, ".config", "gcloud", "application_default_credentials.json")
-	}
+	google := cmp.Or(p.firstEnv("GOOGLE_APPLICATION_CREDENTIALS"), filepath.Join(home, ".config", "gcloud", "application_default_credentials.json"))
 	p.secrets.Add(jsonSecrets(readSmall(google))...)
 }
 

@@ -73,10 +73,7 @@ func printSources(p *process, cfg config.Config) {
 
 // diagnose prints one line per candidate and returns what is wrong.
 func diagnose(p *process, cfg config.Config, prices price.Table) error {
-	file := cfg.File
-	if file == "" {
-		file = "none (defaults)"
-	}
+	file := cmp.Or(cfg.File, "none (defaults)")
 	_, _ = fmt.Fprintf(p.stdout, "cupel %s · configuration: %s\n\n", version(), file)
 	printSources(p, cfg)
 	printLimits(p, cfg)

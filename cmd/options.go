@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,10 +138,7 @@ func (p *process) firstEnv(names ...string) string {
 
 // key finds a candidate's credential in the environment.
 func (p *process) key(c goldens.Candidate) (string, error) {
-	name := c.KeyEnv
-	if name == "" {
-		name = all.Keys()[c.Provider]
-	}
+	name := cmp.Or(c.KeyEnv, all.Keys()[c.Provider])
 	if name == "" {
 		return "", nil // a provider without keys, such as the simulated ones
 	}
@@ -163,9 +161,7 @@ func (p *process) askOnTerminal(o *harness.Options) error {
 	if p.stdin == nil || !term.IsTerminal(int(p.stdin.Fd())) {
 		return exit.Usage(errors.New("--human needs a terminal, and standard input is not one; remove it and give the tasks replies and approvals"))
 	}
-	if o.Concurrency == 0 {
-		o.Concurrency = 1
-	}
+	o.Concurrency = cmp.Or(o.Concurrency, 1)
 	o.Human = human.New(p.stdin, p.stderr).Ask
 	return nil
 }

@@ -1,6 +1,7 @@
 package goldens
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,10 +137,7 @@ const statusStopped = "stopped"
 func (s *scorer) status(e *Expect) {
 	switch {
 	case s.o.Status == statusError || s.o.Status == statusCancelled:
-		want := e.Status
-		if want == "" {
-			want = "an episode that ended by itself"
-		}
+		want := cmp.Or(e.Status, "an episode that ended by itself")
 		s.check("status", false, "want %s, got %s, which never solves a task", want, s.o.Status)
 	case e.Status == "" && s.o.Status == statusStopped:
 		s.check("status", false, "want an episode that ended by itself, got %s%s, which solves a task only where it is expected", s.o.Status, because(s.o.StopReason))

@@ -194,8 +194,8 @@ func (s *canarySubject) ask(ctx context.Context, model providers.Model, p canary
 		ctx, cancel := drive.WithBudget(ctx, canaryTimeout)
 		reply, err = model.Call(ctx, call)
 		cancel()
-		var failed *fault.Error
-		switch refused := errors.As(err, &failed) && failed.Kind == fault.InvalidRequest && failed.Status != 0; {
+		failed, ok := errors.AsType[*fault.Error](err)
+		switch refused := ok && failed.Kind == fault.InvalidRequest && failed.Status != 0; {
 		case refused && call.LogProbs:
 			call.LogProbs = false
 		case refused && call.Temperature != nil:

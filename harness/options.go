@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -249,9 +250,7 @@ func (o Options) withDefaults() (Options, error) {
 		errs = append(errs, fmt.Errorf("trials %d: must be 1 to %d", o.Trials, maxTrials))
 	}
 	o.Trials = max(o.Trials, 1)
-	if o.Mode == "" {
-		o.Mode = recorder.Replay
-	}
+	o.Mode = cmp.Or(o.Mode, recorder.Replay)
 	if !slices.Contains([]recorder.Mode{recorder.Replay, recorder.Record, recorder.Live}, o.Mode) {
 		errs = append(errs, fmt.Errorf("mode %q: must be replay, record or live", o.Mode))
 	}

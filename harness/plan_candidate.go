@@ -77,9 +77,7 @@ func (o Options) resolveCandidate(c goldens.Candidate) (resolvedCandidate, error
 		r.foreign, err = external.NewUpstream(c, o.Providers, o.Key, o.LookupEnv, o.Mode != recorder.Replay, o.WithAgent)
 		return r, err
 	}
-	if r.Model == "" {
-		r.Model = settings.Model
-	}
+	r.Model = cmp.Or(r.Model, settings.Model)
 	if r.Model == "" {
 		return r, fmt.Errorf("candidate %s: no model, and the policy does not have one for provider %s; set model", c.Name, c.Provider)
 	}

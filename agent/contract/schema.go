@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ type embedding struct {
 }
 
 func (e *embedding) refuse(format string, args ...any) {
-	if e.problem == "" {
-		e.problem = fmt.Sprintf(format, args...)
-	}
+	e.problem = cmp.Or(e.problem, fmt.Sprintf(format, args...))
 }
 
 // root rewrites the schema of the arguments, which are always an object.

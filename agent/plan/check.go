@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -135,9 +136,7 @@ func (r *reader) checkProcess(at string, s *Step) {
 			s.PerItemSchema = items
 		}
 	}
-	if s.PerItem == "" {
-		s.PerItem = s.Instructions
-	}
+	s.PerItem = cmp.Or(s.PerItem, s.Instructions)
 	fields, err := placeholders(s.PerItem)
 	if err != nil {
 		r.fault(codeTemplate, "%s: per_item_instructions: %v", at, err)

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // State is where a step is.
 type State int
@@ -49,12 +52,10 @@ func (g *Progress) Ready() []Step {
 }
 
 func (g *Progress) fulfilled(s Step) bool {
-	for _, dep := range s.DependsOn {
-		if state, isStep := g.state[dep]; isStep && state != Done {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.DependsOn, func(dep string) bool {
+		state, isStep := g.state[dep]
+		return isStep && state != Done
+	})
 }
 
 // Steps are those of the plan, in its order.
@@ -95,7 +96,7 @@ func (g *Progress) Fail(id, why string) (cancelled []string) {
 	for more := true; more; { // a dependent may precede its dependency
 		more = false
 		for _, s := range g.steps {
-			if !lost[s.ID] && g.dependsOn(s, lost) {
+			if !lost[s.ID] && slices.ContainsFunc(s.DependsOn, func(dep string) bool { return lost[dep] }) {
 				lost[s.ID], more = true, true
 			}
 		}
@@ -108,15 +109,6 @@ func (g *Progress) Fail(id, why string) (cancelled []string) {
 		}
 	}
 	return cancelled
-}
-
-func (g *Progress) dependsOn(s Step, any map[string]bool) bool {
-	for _, dep := range s.DependsOn {
-		if any[dep] {
-			return true
-		}
-	}
-	return false
 }
 
 func (g *Progress) move(id string, from, to State) {

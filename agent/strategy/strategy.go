@@ -5,6 +5,7 @@
 package strategy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,9 +132,7 @@ func Names() []string {
 // Of describes the built-in strategy of that name, empty meaning contract. Of another
 // name it returns an Info of which only the name is known.
 func Of(name string) Info {
-	if name == "" {
-		name = Contract
-	}
+	name = cmp.Or(name, Contract)
 	for _, s := range builtin {
 		if s.Name == name {
 			return s

@@ -95,8 +95,8 @@ func schemaErrors(t compiled, args JSON) []string {
 	if err == nil {
 		return nil
 	}
-	var failed *jsonschema.ValidationError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return []string{"args:" + codeSchema}
 	}
 	found := flatten(failed, nil)

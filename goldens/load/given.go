@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -143,21 +142,7 @@ func ReadImage(fsys fs.FS, name string) ([]byte, error) {
 			return nil, fmt.Errorf("%s is a symbolic link: put the file itself there", at)
 		}
 	}
-	f, err := fsys.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no such file")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the file: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxImageBytes+1))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("cannot read the file: %w", err)
-	}
-	if len(data) > maxImageBytes {
-		return nil, fmt.Errorf("the file is larger than %d MiB", maxImageBytes>>20)
-	}
-	return data, nil
+	return readFile(fsys, name, maxImageBytes)
 }
 
 // checkSessions compares the tasks of a session with each other: a scripted one has

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"strconv"
@@ -162,11 +163,7 @@ func readRateLimit(list []allowance, text, policy string) []allowance {
 	}
 	for item := range strings.SplitSeq(text, ",") {
 		name, fields := fieldsOf(item, ";")
-		reset := fields["t"]
-		if reset == "" {
-			reset = windows[name]
-		}
-		add(fields["r"], reset)
+		add(fields["r"], cmp.Or(fields["t"], windows[name]))
 	}
 	return list
 }

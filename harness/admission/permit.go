@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/cupel-eval/cupel/providers"
@@ -276,23 +277,13 @@ func (r Result) believable() bool {
 // unbilled reports whether a request failed before it could be billed.
 func (r Result) unbilled() bool {
 	failed := failureOf(r.Err)
-	if failed == nil || failed.Partial {
-		return false
-	}
-	switch failed.Kind {
-	case fault.RateLimit, fault.Overloaded, fault.Auth, fault.Quota, fault.InvalidRequest, fault.NotFound, fault.ContextLength:
-		return true
-	}
-	return neverSent(r.Err)
+	refusals := []fault.Kind{fault.RateLimit, fault.Overloaded, fault.Auth, fault.Quota, fault.InvalidRequest, fault.NotFound, fault.ContextLength}
+	return failed != nil && !failed.Partial && (slices.Contains(refusals, failed.Kind) || neverSent(r.Err))
 }
 
 // failureOf returns a provider's error; nil if err does not wrap one.
 func failureOf(err error) *fault.Error {
-	if err == nil {
-		return nil
-	}
-	var failed *fault.Error
-	_ = errors.As(err, &failed) // nil if there is none
+	failed, _ := errors.AsType[*fault.Error](err)
 	return failed
 }
 

@@ -96,9 +96,7 @@ func (s *stated) slowed(need amounts, now time.Time) (until time.Time, gap time.
 // learn adds the usage of a reply.
 func (s *stated) learn(u providers.Usage) {
 	used := float64(max(0, u.Output+u.Reasoning))
-	if s.output == 0 {
-		s.output = used
-	}
+	s.output = cmp.Or(s.output, used)
 	s.output += (used - s.output) / 8
 }
 
@@ -132,9 +130,7 @@ func (s *stated) take(need amounts, now time.Time) {
 func (s *stated) took(need amounts, now time.Time) {
 	s.take(need, now)
 	for k := range need {
-		if s.typical[k] == 0 {
-			s.typical[k] = need[k]
-		}
+		s.typical[k] = cmp.Or(s.typical[k], need[k])
 		s.typical[k] += (need[k] - s.typical[k]) / 8
 	}
 	if s.gap > 0 {

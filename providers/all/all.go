@@ -3,6 +3,7 @@
 package all
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -121,9 +122,7 @@ func Versions() map[string]string {
 
 // compatible speaks the OpenAI wire to an address that must be named.
 func compatible(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "openai-compatible"
-	}
+	o.Provider = cmp.Or(o.Provider, "openai-compatible")
 	if o.BaseURL == "" {
 		return nil, &fault.Error{
 			Kind: fault.InvalidRequest, Provider: o.Provider,
@@ -136,12 +135,8 @@ func compatible(o providers.Options) (providers.Model, error) {
 // simulated speaks a wire to the simulator's address under its own name.
 func simulated(name, base string, wire providers.Factory) providers.Factory {
 	return func(o providers.Options) (providers.Model, error) {
-		if o.Provider == "" {
-			o.Provider = name
-		}
-		if o.BaseURL == "" {
-			o.BaseURL = base
-		}
+		o.Provider = cmp.Or(o.Provider, name)
+		o.BaseURL = cmp.Or(o.BaseURL, base)
 		if o.Key == "" && name == "sim-bedrock" {
 			o.Key = "simulated" // without one it would look for AWS credentials to sign with
 		}

@@ -236,9 +236,7 @@ func (d *decoder) end(b *wire.Builder) {
 		}
 		keep(b, blocks)
 	}
-	if b.Reply.Finish == "" {
-		b.Reply.Finish = providers.FinishOther
-	}
+	b.Reply.Finish = cmp.Or(b.Reply.Finish, providers.FinishOther)
 }
 
 // whole is the block as it would have come without streaming.

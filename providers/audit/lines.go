@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -30,9 +31,7 @@ func Lines(name string, r io.Reader) iter.Seq2[Exchange, error] {
 				continue
 			}
 			x, err := line(lines.Bytes())
-			if x.Name == "" {
-				x.Name = fmt.Sprintf("%s:%d", name, n)
-			}
+			x.Name = cmp.Or(x.Name, fmt.Sprintf("%s:%d", name, n))
 			if err != nil {
 				err = fmt.Errorf("%s:%d: not a recorded exchange: %w", name, n, err)
 			}

@@ -4,6 +4,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -33,9 +34,7 @@ const Version = "bedrock-converse/1"
 // a base URL nor a region, when the base URL is not usable, or when it would
 // carry credentials in the clear.
 func New(o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = "bedrock"
-	}
+	o.Provider = cmp.Or(o.Provider, "bedrock")
 	refuse := func(format string, args ...any) (providers.Model, error) {
 		return nil, &fault.Error{Kind: fault.InvalidRequest, Provider: o.Provider, Message: fmt.Sprintf(format, args...)}
 	}
@@ -110,10 +109,7 @@ func configuredRegion() string {
 	if err != nil || env.Region != "" {
 		return env.Region
 	}
-	profile := env.SharedConfigProfile
-	if profile == "" {
-		profile = config.DefaultSharedConfigProfile
-	}
+	profile := cmp.Or(env.SharedConfigProfile, config.DefaultSharedConfigProfile)
 	shared, err := config.LoadSharedConfigProfile(context.Background(), profile, func(o *config.LoadSharedConfigOptions) {
 		if env.SharedConfigFile != "" {
 			o.ConfigFiles = []string{env.SharedConfigFile}

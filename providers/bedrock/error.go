@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -60,13 +61,7 @@ func kindOf(f wire.Fault) fault.Kind {
 // "com.amazon#ValidationException:http://…" (Smithy, "AWS restJson1 protocol",
 // operation error serialization).
 func typeOf(f wire.Fault) string {
-	word := f.Header.Get("X-Amzn-Errortype")
-	for _, other := range []string{f.Type, f.Code} {
-		if word == "" {
-			word = other
-		}
-	}
-	word, _, _ = strings.Cut(word, ":")
+	word, _, _ := strings.Cut(cmp.Or(f.Header.Get("X-Amzn-Errortype"), f.Type, f.Code), ":")
 	word = strings.ToLower(word[strings.LastIndexByte(word, '#')+1:])
 	return strings.TrimSuffix(word, "exception")
 }

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,9 +131,7 @@ func (d *decoder) chunk(b *wire.Builder, data string) (bool, error) {
 	if err := wire.Unmarshal(c.Bytes, &v); err != nil {
 		return false, fmt.Errorf("decode chunk: %w", err)
 	}
-	if b.Reply.Finish == "" {
-		b.Reply.Finish = providers.FinishOther
-	}
+	b.Reply.Finish = cmp.Or(b.Reply.Finish, providers.FinishOther)
 	if _, err := d.fold(b, v); err != nil {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -174,9 +175,7 @@ func (c *conversation) tool(m providers.Message) {
 	f := functionResponse{Name: m.Name}
 	if call, ok := c.calls[m.CallID]; ok {
 		f.ID = call.ID
-		if f.Name == "" {
-			f.Name = call.Name
-		}
+		f.Name = cmp.Or(f.Name, call.Name)
 	}
 	if m.Failed {
 		f.Response.Error = &m.Text

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -151,12 +152,8 @@ func (d *decoder) deltaCalls(b *wire.Builder, m *answer) {
 			continue
 		}
 		open.Custom = open.Custom || c.custom
-		if open.ID == "" {
-			open.ID = string(c.ID)
-		}
-		if open.Name == "" {
-			open.Name = c.Function.Name
-		}
+		open.ID = cmp.Or(open.ID, string(c.ID))
+		open.Name = cmp.Or(open.Name, c.Function.Name)
 		d.kept.call(d.dialect, open.at, c.ExtraContent)
 		open.add(args)
 	}

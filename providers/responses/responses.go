@@ -5,6 +5,7 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -125,9 +126,7 @@ func BedrockMantle(o providers.Options) (providers.Model, error) {
 
 // open makes a model of a dialect.
 func open(d dialect, o providers.Options) (providers.Model, error) {
-	if o.Provider == "" {
-		o.Provider = d.name
-	}
+	o.Provider = cmp.Or(o.Provider, d.name)
 	at := wire.Dialect{Base: d.base, KeyName: d.key, Kind: kindOf, Authorize: func(h http.Header, key string) {
 		if d.keyHeader != "" {
 			h.Set(d.keyHeader, key)

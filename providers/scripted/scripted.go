@@ -3,6 +3,7 @@
 package scripted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,10 +78,7 @@ func (m *Model) Call(ctx context.Context, call providers.Call) (providers.Reply,
 			return providers.Reply{}, failure(call, fault.InvalidRequest, fmt.Sprintf("step %d does not fit the call", n), err)
 		}
 	}
-	finish := step.Finish
-	if finish == "" {
-		finish = providers.FinishStop
-	}
+	finish := cmp.Or(step.Finish, providers.FinishStop)
 	return providers.Reply{
 		Text: step.Text, Calls: step.Calls, Finish: finish, FinishRaw: string(finish),
 		Model: call.Model, Usage: step.Usage, CostNanoUSD: step.CostNanoUSD,

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -100,9 +101,7 @@ func markBedrock(h http.Header, f *failure) {
 		http.StatusForbidden: "AccessDeniedException", http.StatusNotFound: "UnknownOperationException", http.StatusTooManyRequests: "ThrottlingException",
 		http.StatusInternalServerError: "InternalServerException", http.StatusServiceUnavailable: "ServiceUnavailableException", http.StatusRequestTimeout: "ModelTimeoutException",
 	}[f.status]
-	if name == "" {
-		name = "ValidationException"
-	}
+	name = cmp.Or(name, "ValidationException")
 	h.Set("X-Amzn-Errortype", name+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 }
 

@@ -106,8 +106,7 @@ func parse[T any](body []byte) (r T) {
 
 // decodeFailure turns an encoding/json error into a wire's failure.
 func decodeFailure(err error) *failure {
-	var typeErr *json.UnmarshalTypeError
-	if errors.As(err, &typeErr) && typeErr.Field != "" {
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
 		field := strings.ToLower(typeErr.Field[:1]) + typeErr.Field[1:]
 		return invalid(field, "Invalid type for '%s': got %s.", clip.Runes(field, 80), typeErr.Value)
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"net/http"
@@ -29,9 +30,7 @@ type captured struct {
 func (c *captured) Header() http.Header { return c.header }
 
 func (c *captured) WriteHeader(status int) {
-	if c.status == 0 {
-		c.status = status
-	}
+	c.status = cmp.Or(c.status, status)
 }
 
 func (c *captured) Write(p []byte) (int, error) {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,9 +43,7 @@ func parseLimit(spec string) (r rates, err error) {
 	if r.burst > 0 && r.rpm == 0 {
 		return r, fmt.Errorf("sim: limit %.60q: burst is of requests; add rpm", spec)
 	}
-	if r.burst == 0 {
-		r.burst = r.rpm
-	}
+	r.burst = cmp.Or(r.burst, r.rpm)
 	return r, nil
 }
 

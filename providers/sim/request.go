@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -111,12 +112,8 @@ func (q *modelRequest) settle() *mismatch {
 		}
 	}
 	q.prompt = all.String()
-	if q.choice == "" {
-		q.choice = choiceAuto
-	}
-	if q.format == "" {
-		q.format = formatText
-	}
+	q.choice = cmp.Or(q.choice, choiceAuto)
+	q.format = cmp.Or(q.format, formatText)
 	if q.choice == choiceAny && len(q.tools) > 0 {
 		q.tool = q.tools[0]
 	}

@@ -2,6 +2,7 @@ package tgi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,9 +113,7 @@ func (r response) fault() error {
 		return nil
 	}
 	f := wire.ReadFault(r.Error)
-	if f.Type == "" {
-		f.Type = r.ErrorType
-	}
+	f.Type = cmp.Or(f.Type, r.ErrorType)
 	return &f
 }
 

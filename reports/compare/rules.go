@@ -81,9 +81,7 @@ func (r Rules) Resolved() Rules {
 		value    *float64
 		fallback float64
 	}{{&r.Alpha, 0.05}, {&r.MaxDrop, 0.05}, {&r.MaxInvalid, 0.08}, {&r.Detectable, 0.1}} {
-		if *d.value == 0 {
-			*d.value = d.fallback
-		}
+		*d.value = cmp.Or(*d.value, d.fallback)
 	}
 	r.Changed, r.OnUnclear = cmp.Or(r.Changed, Refuse), cmp.Or(r.OnUnclear, OnUnclearPass)
 	r.Flaky = slices.Clone(r.Flaky)

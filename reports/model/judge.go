@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,10 +219,7 @@ func mixes(members []*Candidate) []string {
 	} {
 		var values []string
 		for _, c := range members {
-			v := d.of(c)
-			if v == "" {
-				v = "none"
-			}
+			v := cmp.Or(d.of(c), "none")
 			if !slices.Contains(values, v) {
 				values = append(values, v)
 			}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/reports/stat"
@@ -14,12 +15,7 @@ func contractual(agent string) bool { return strategy.Of(agent).Name == strategy
 
 // AllContractual says so of all candidates: their report has nothing of other strategies.
 func (r *Report) AllContractual() bool {
-	for _, c := range r.Candidates {
-		if !contractual(c.Agent) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return !contractual(c.Agent) })
 }
 
 // Protocols is what the candidates are to keep, in words.

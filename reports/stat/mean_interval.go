@@ -1,5 +1,7 @@
 package stat
 
+import "slices"
+
 // MeanInterval is the two-sided interval around a mean, ΣNum/ΣDen over clusters (tasks),
 // where no cluster's Num/Den lies outside within, of those that were not seen, either.
 // Each end is the bound of Gaffke (2005), as in LowerBound, from below and from above: it
@@ -47,12 +49,7 @@ func inside(clusters []Cluster, within Interval) bool {
 	if !ok || !(within.Low < within.High) || !(within.High-within.Low <= vast) || !contains(sum, within) {
 		return false
 	}
-	for _, c := range clusters {
-		if c.Den > 0 && !contains(c, within) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(clusters, func(c Cluster) bool { return c.Den > 0 && !contains(c, within) })
 }
 
 // contains allows for rounding.

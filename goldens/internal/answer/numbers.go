@@ -211,15 +211,8 @@ func splitNumber(run string) (whole, fraction string, ok bool) {
 
 // validGroups reports whether the parts are the thousands of one number.
 func validGroups(parts []string) bool {
-	if len(parts[0]) > 3 || parts[0][0] == '0' {
-		return false
-	}
-	for _, p := range parts[1:] {
-		if len(p) != 3 || !onlyDigits(p) {
-			return false
-		}
-	}
-	return true
+	return len(parts[0]) <= 3 && parts[0][0] != '0' &&
+		!slices.ContainsFunc(parts[1:], func(p string) bool { return len(p) != 3 || !onlyDigits(p) })
 }
 
 func onlyDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

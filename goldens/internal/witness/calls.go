@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -298,19 +299,14 @@ func (b *caller) call(m goldens.CallMatch, made []tool.Call) (tool.Call, *Obstac
 		if fault == "" {
 			return call, nil
 		}
-		if why == "" {
-			why = fault
-		}
+		why = cmp.Or(why, fault)
 	}
 	for _, f := range b.forbidden {
 		if f.Covers(p) {
 			return none, &Obstacle{fmt.Sprintf("every call %s is forbidden", p), true}
 		}
 	}
-	if why == "" {
-		why = "no arguments were found that fit"
-	}
-	return none, &Obstacle{fmt.Sprintf("call %s: %s", p, why), finite}
+	return none, &Obstacle{fmt.Sprintf("call %s: %s", p, cmp.Or(why, "no arguments were found that fit")), finite}
 }
 
 // fault says why a call cannot be made, or must not; empty if it can.

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (a *Acceptance) thresholds() []threshold {
 // Resolved returns a with defaults in place of zero values.
 func (a Acceptance) Resolved() Acceptance {
 	for _, t := range a.thresholds() {
-		if *t.value == 0 {
-			*t.value = t.fallback
-		}
+		*t.value = cmp.Or(*t.value, t.fallback)
 	}
 	return a
 }

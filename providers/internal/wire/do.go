@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -284,10 +285,7 @@ const batchedHeader = "X-Cupel-Batched"
 // over completes a reply with data of the exchange.
 func (c *Client) over(b *Builder, a response, call providers.Call, warnings []string, failed *fault.Error) (providers.Reply, error) {
 	r := b.build(ForcedTool(call))
-	r.RequestID, r.Status = a.RequestID, a.Status
-	if r.RequestID == "" {
-		r.RequestID = c.bounded(b.Reply.RequestID, maxID)
-	}
+	r.RequestID, r.Status = cmp.Or(a.RequestID, c.bounded(b.Reply.RequestID, maxID)), a.Status
 	r.Model = c.bounded(r.Model, maxID)
 	r.Warnings = append(warnings, r.Warnings...)
 	if a.Header.Get(batchedHeader) != "" {
@@ -300,9 +298,7 @@ func (c *Client) over(b *Builder, a response, call providers.Call, warnings []st
 	if failed == nil {
 		return r, nil
 	}
-	if failed.RequestID == "" {
-		failed.RequestID = r.RequestID
-	}
+	failed.RequestID = cmp.Or(failed.RequestID, r.RequestID)
 	return r, failed
 }
 

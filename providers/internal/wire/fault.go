@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,12 +37,7 @@ func (f *Fault) Error() string { return "provider says: " + cmp.Or(f.Message, f.
 
 // Is reports whether the type or the code is one of words, regardless of the case.
 func (f Fault) Is(words ...string) bool {
-	for _, w := range words {
-		if strings.EqualFold(f.Type, w) || strings.EqualFold(f.Code, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(f.Type, w) || strings.EqualFold(f.Code, w) })
 }
 
 // Says reports whether the message or the detail contains one of the lower-case phrases.
@@ -123,27 +119,16 @@ func readObject(raw []byte, depth int) (Fault, bool) {
 	if json.Unmarshal(raw, &o) != nil {
 		return Fault{}, false
 	}
-	own := Fault{Type: cmp.Or(scalar(o.Type), scalar(o.ErrorType)), Code: scalar(o.Code), Message: scalar(o.Message), RequestID: scalar(o.RequestID), Detail: string(o.Metadata[:min(len(o.Metadata), 4<<10)])}
-	if own.Message == "" {
-		own.Message = scalar(o.Msg)
-	}
+	own := Fault{Type: cmp.Or(scalar(o.Type), scalar(o.ErrorType)), Code: scalar(o.Code), Message: cmp.Or(scalar(o.Message), scalar(o.Msg)), RequestID: scalar(o.RequestID), Detail: string(o.Metadata[:min(len(o.Metadata), 4<<10)])}
 	for _, inner := range []json.RawMessage{o.Error, o.Errors, o.Detail} {
 		f, ok := readFault(inner, depth+1)
 		if !ok {
 			continue
 		}
-		if f.Code == "" {
-			f.Code = own.Code
-		}
-		if f.Type == "" {
-			f.Type = scalar(o.ErrorType)
-		}
-		if f.Message == "" {
-			f.Message = own.Message
-		}
-		if f.RequestID == "" {
-			f.RequestID = own.RequestID
-		}
+		f.Code = cmp.Or(f.Code, own.Code)
+		f.Type = cmp.Or(f.Type, scalar(o.ErrorType))
+		f.Message = cmp.Or(f.Message, own.Message)
+		f.RequestID = cmp.Or(f.RequestID, own.RequestID)
 		return f, true
 	}
 	return own, own.Type != "" || own.Code != "" || own.Message != ""

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -67,9 +68,7 @@ type walk struct {
 }
 
 func (w *walk) problem(at, what string) {
-	if at == "" {
-		at = "/"
-	}
+	at = cmp.Or(at, "/")
 	w.problems = append(w.problems, fmt.Sprintf("%.120s: %s", at, what))
 }
 

@@ -99,9 +99,7 @@ func (t *turn) came(c Call, r Result) {
 	case code == codeBudget:
 		t.view.noCalls = "no tool calls are left"
 	case failed:
-		if code == "" {
-			code = "error"
-		}
+		code = cmp.Or(code, "error")
 		t.view.result(c.Name, c.Args, "", code, message)
 	default:
 		value, ok := playbook.CompleteJSON(text)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +62,7 @@ func compress(log string) string {
 	var out strings.Builder
 	for _, heading := range summaryParts {
 		text, gap := part[heading], " "
-		if text == "" {
-			text = "none"
-		}
+		text = cmp.Or(text, "none")
 		if strings.Contains(text, "\n") || strings.HasPrefix(text, "- ") {
 			gap = "\n"
 		}
