@@ -132,14 +132,12 @@ func (d *decoder) field(f any) {
 	case **int32:
 		*p = nil
 		if d.bool() {
-			n := d.int32()
-			*p = &n
+			*p = new(d.int32())
 		}
 	case **int64:
 		*p = nil
 		if d.bool() {
-			n := d.int()
-			*p = &n
+			*p = new(d.int())
 		}
 	case **float64:
 		*p = nil

@@ -24,17 +24,11 @@ const (
 )
 
 func (e *encoder) key(k *Key) {
-	if e.any && *k == e.last {
+	key := cleanKey(*k)
+	e.dirty = e.dirty || key != *k
+	if e.any && key == e.last {
 		e.buf = append(e.buf, sameKey)
 		return
-	}
-	key := cleanKey(*k)
-	if key != *k {
-		e.dirty = true
-		if e.any && key == e.last {
-			e.buf = append(e.buf, sameKey)
-			return
-		}
 	}
 	e.buf = append(e.buf, otherKey)
 	for _, s := range key.strings() {
@@ -82,13 +76,7 @@ func (e *encoder) field(f any) {
 	}
 }
 
-func (e *encoder) uint(n uint64) {
-	if n < 0x80 { // most numbers
-		e.buf = append(e.buf, byte(n))
-		return
-	}
-	e.buf = binary.AppendUvarint(e.buf, n)
-}
+func (e *encoder) uint(n uint64) { e.buf = binary.AppendUvarint(e.buf, n) }
 
 func (e *encoder) int(n int64) { e.uint(uint64(n)<<1 ^ uint64(n>>63)) }
 
@@ -106,10 +94,6 @@ func (e *encoder) present(b bool) bool {
 }
 
 func (e *encoder) string(s string) {
-	if s == "" {
-		e.buf = append(e.buf, 0)
-		return
-	}
 	if !utf8.ValidString(s) {
 		e.dirty = true
 		s = validUTF8(s)

@@ -67,17 +67,13 @@ func parseHead(head []byte) (int, error) {
 		return 0, errBroken
 	}
 	if v := binary.LittleEndian.Uint16(head[2:]); v != schemaVersion {
-		return 0, otherVersion(fmt.Sprint(v))
+		return 0, fmt.Errorf("%w \"%d\", this cupel reads version %d: finish the run with the cupel that began it", errVersion, v, schemaVersion)
 	}
 	n := binary.LittleEndian.Uint32(head[4:])
 	if n > maxRecord {
 		return 0, fmt.Errorf("record of %d bytes, more than %d", n, maxRecord)
 	}
 	return int(n), nil
-}
-
-func otherVersion(v string) error {
-	return fmt.Errorf("%w %q, this cupel reads version %d: finish the run with the cupel that began it", errVersion, v, schemaVersion)
 }
 
 func checkPayload(head, payload []byte) error {
@@ -188,11 +184,6 @@ func isTail(in *bufio.Reader, read []byte, first bool) (bool, error) {
 		rest = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(read[1:]), in), 64<<10)
 		first = false
 	}
-	if first {
-		if v, ok := olderVersion(rest); ok {
-			return false, otherVersion(v)
-		}
-	}
 	zeros := true
 	for {
 		head, err := rest.Peek(headLen)
@@ -212,14 +203,4 @@ func isTail(in *bufio.Reader, read []byte, first bool) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// olderVersion recognises a journal of version 1 to 3, whose lines begin with the version and a
-// space.
-func olderVersion(in *bufio.Reader) (string, bool) {
-	line, _ := in.Peek(2)
-	if len(line) == 2 && line[0] >= '1' && line[0] <= '3' && line[1] == ' ' {
-		return string(line[:1]), true
-	}
-	return "", false
 }

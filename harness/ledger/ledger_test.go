@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -152,7 +154,17 @@ func decodeFile[T any, P record[T]](table string, file []byte) ([]T, error) {
 		return nil, err
 	}
 	defer r.close()
-	return r.readAll()
+	var rows []T
+	for {
+		batch, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, batch...)
+	}
 }
 
 // leaves calls visit with the index path of every Go field below v that is a column.

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
@@ -21,21 +19,20 @@ const maxFile = 4 << 30
 // Read reads the three Parquet files of dir into memory. It returns a *CorruptError for a file
 // that is missing (fs.ErrNotExist), truncated, changed in any byte, or of another schema or run
 // than run.json. Empty lists are nil.
-func Read(dir string) (Rows, error) {
+func Read(dir string) (rows Rows, err error) {
 	f, err := openFolder(dir)
 	if err != nil {
 		return Rows{}, err
 	}
-	episodes, sum1, err1 := readTable[Episode](f, tableEpisodes)
-	turns, sum2, err2 := readTable[Turn](f, tableTurns)
-	calls, sum3, err3 := readTable[ToolCall](f, tableToolCalls)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return Rows{}, err
+	for rec, err := range f.episodes {
+		if err != nil {
+			return Rows{}, err
+		}
+		rows.Episodes = append(rows.Episodes, rec.Episode)
+		rows.Turns = append(rows.Turns, rec.Turns...)
+		rows.ToolCalls = append(rows.ToolCalls, rec.ToolCalls...)
 	}
-	if err := f.checkRows(sumOf(sum1, sum2, sum3)); err != nil {
-		return Rows{}, err
-	}
-	return Rows{Episodes: episodes, Turns: turns, ToolCalls: calls}, nil
+	return rows, nil
 }
 
 // folder is a run folder with its manifest.
@@ -93,7 +90,7 @@ func (f *folder) checkFooter(file *os.File, size int64) (err error) {
 	if _, err := sealAt(file, size); err != nil { // bounds the footer
 		return err
 	}
-	table, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	table, err := openParquet(file, size)
 	if err != nil {
 		return err
 	}
@@ -113,27 +110,6 @@ func (f *folder) checkManifest(of *parquet.File) error {
 	return nil
 }
 
-// readTable returns the rows of a table and their digest.
-func readTable[T any, P record[T]](folder *folder, table string) (rows []T, sum []byte, err error) {
-	f, size, err := folder.open(table)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = f.Close() }()
-	r, err := newTableReader[T, P](table, f, size)
-	if err == nil {
-		defer r.close()
-		err = folder.checkManifest(r.parquet)
-	}
-	if err == nil {
-		rows, err = r.readAll()
-	}
-	if err != nil {
-		return nil, nil, tableError(f.Name(), err)
-	}
-	return rows, r.digest.all.sum(), nil
-}
-
 // tableError adds the path of the table to an error about its content.
 func tableError(path string, err error) error {
 	if err == nil {
@@ -147,21 +123,6 @@ func (f *folder) open(table string) (*os.File, int64, error) {
 	path := filepath.Join(f.dir, fileName(table))
 	file, size, err := sealed.OpenFile(path, maxFile)
 	return file, size, tableError(path, err)
-}
-
-// readAll returns the rows.
-func (r *tableReader[T, P]) readAll() ([]T, error) {
-	rows := slices.Grow([]T(nil), min(r.left, 4*rowGroupRows))
-	for {
-		batch, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, batch...)
-	}
 }
 
 // OpenTable opens the Parquet file of a table (episodes, turns or tool_calls) of the run in dir,
@@ -190,9 +151,7 @@ func (f *folder) openTable(file *os.File, size int64, table string) (content *pa
 	if err := verifySeal(file, size); err != nil {
 		return nil, err
 	}
-	const chunk = 256 << 10 // most column chunks fit
-	content, err = parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(chunk))
-	if err != nil {
+	if content, err = openParquet(file, size); err != nil {
 		return nil, err
 	}
 	switch table {
@@ -209,12 +168,7 @@ func (f *folder) openTable(file *os.File, size int64, table string) (content *pa
 	if n := content.NumRows(); n < 0 || n > maxRows {
 		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
 	}
-	for _, group := range content.Metadata().RowGroups {
-		if _, err := spanOf(&group); err != nil {
-			return nil, err
-		}
-	}
-	return content, nil
+	return content, checkCodecs(content)
 }
 
 // checkSchema rejects columns that parquet-go would silently convert or omit.

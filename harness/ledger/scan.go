@@ -36,20 +36,23 @@ func Open(dir string) (manifest.Manifest, iter.Seq2[EpisodeRows, error], error) 
 	if err := f.checkTables(); err != nil {
 		return m, nil, err
 	}
-	return m, func(yield func(EpisodeRows, error) bool) {
-		s := &scanner{folder: f}
-		defer s.close()
-		err := s.open()
-		for err == nil {
-			var rec EpisodeRows
-			if rec, err = s.next(); err == nil && !yield(rec, nil) {
-				return
-			}
+	return m, f.episodes, nil
+}
+
+// episodes yields the rows of one episode after another.
+func (f *folder) episodes(yield func(EpisodeRows, error) bool) {
+	s := &scanner{folder: f}
+	defer s.close()
+	err := s.open()
+	for err == nil {
+		var rec EpisodeRows
+		if rec, err = s.next(); err == nil && !yield(rec, nil) {
+			return
 		}
-		if !errors.Is(err, io.EOF) {
-			yield(EpisodeRows{}, err)
-		}
-	}, nil
+	}
+	if !errors.Is(err, io.EOF) {
+		yield(EpisodeRows{}, err)
+	}
 }
 
 // scanner joins the three tables.

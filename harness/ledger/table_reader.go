@@ -6,15 +6,12 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // tableReader reads one table in batches, a row group in memory at a time.
 type tableReader[T any, P record[T]] struct {
-	file    *window
 	parquet *parquet.File
 	groups  []parquet.RowGroup
-	starts  []span // of the row groups
 	rows    parquet.Rows
 	digest  tableDigester[T, P]
 	want    string // digest of all rows
@@ -31,8 +28,7 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 	if err := verifySeal(file, size); err != nil {
 		return nil, err
 	}
-	w := &window{file: file}
-	f, err := parquet.OpenFile(w, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f, err := openParquet(file, size)
 	if err != nil {
 		return nil, err
 	}
@@ -44,19 +40,12 @@ func newTableReader[T any, P record[T]](table string, file io.ReaderAt, size int
 		return nil, fmt.Errorf("claims %d rows, more than %d", n, maxRows)
 	}
 	r = &tableReader[T, P]{
-		file: w, parquet: f, groups: f.RowGroups(), left: int(n),
+		parquet: f, groups: f.RowGroups(), left: int(n),
 		buf: make([]parquet.Row, batchRows), batch: make([]T, 0, batchRows),
 	}
 	r.want, _ = f.Lookup(keyRows)
 	r.columns = columnsOf(P(&r.row).fields(nil))
-	for _, group := range f.Metadata().RowGroups {
-		s, err := spanOf(&group)
-		if err != nil {
-			return nil, err
-		}
-		r.starts = append(r.starts, s)
-	}
-	return r, nil
+	return r, checkCodecs(f)
 }
 
 // next returns the next rows, which are valid until the next call. After the last row it returns
@@ -78,11 +67,8 @@ func (r *tableReader[T, P]) next() (rows []T, err error) {
 // read returns the next rows of a row group, none at its end.
 func (r *tableReader[T, P]) read() ([]T, error) {
 	if r.rows == nil {
-		if err := r.file.load(r.starts[0]); err != nil {
-			return nil, err
-		}
 		r.rows = r.groups[0].Rows()
-		r.groups, r.starts = r.groups[1:], r.starts[1:]
+		r.groups = r.groups[1:]
 	}
 	n, err := r.rows.ReadRows(r.buf)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -131,6 +117,12 @@ func (r *tableReader[T, P]) close() {
 	}
 }
 
+// openParquet opens an untrusted file, which is read in blocks.
+func openParquet(file io.ReaderAt, size int64) (*parquet.File, error) {
+	const block = 32 << 10
+	return parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(block))
+}
+
 // damaged turns a panic of parquet-go into an error.
 func damaged(err *error) {
 	if r := recover(); r != nil {
@@ -138,60 +130,14 @@ func damaged(err *error) {
 	}
 }
 
-// span is a range of bytes of a file.
-type span struct{ from, to int64 }
-
-// spanOf returns the range of a row group. It rejects other codecs, whose decoders have no
-// memory bound.
-func spanOf(group *format.RowGroup) (span, error) {
-	s := span{from: maxFile}
-	for _, c := range group.Columns {
-		m := &c.MetaData
-		if m.Codec != codec.CompressionCodec() {
-			return span{}, fmt.Errorf("column %v is compressed with %v", m.PathInSchema, m.Codec)
+// checkCodecs rejects codecs that cupel does not write, whose decoders have no memory bound.
+func checkCodecs(f *parquet.File) error {
+	for _, group := range f.Metadata().RowGroups {
+		for _, c := range group.Columns {
+			if m := &c.MetaData; m.Codec != codec.CompressionCodec() {
+				return fmt.Errorf("column %v is compressed with %v", m.PathInSchema, m.Codec)
+			}
 		}
-		from := m.DataPageOffset
-		if m.DictionaryPageOffset > 0 {
-			from = min(from, m.DictionaryPageOffset)
-		}
-		s.from = min(s.from, from)
-		s.to = max(s.to, from+m.TotalCompressedSize)
 	}
-	return s, nil
-}
-
-// window buffers one part of a file, because parquet-go reads a row group column by column in
-// small pieces.
-type window struct {
-	file io.ReaderAt
-	part span
-	data []byte
-}
-
-// maxWindow bounds the buffered part. A larger row group, which cupel does not write, is read
-// from the file directly.
-const maxWindow = 4 * rowGroupBytes
-
-func (w *window) load(s span) error {
-	w.part = span{}
-	n := s.to - s.from
-	if s.from < 0 || n <= 0 || n > maxWindow {
-		return nil
-	}
-	if int64(cap(w.data)) < n {
-		w.data = make([]byte, n)
-	}
-	if _, err := w.file.ReadAt(w.data[:n], s.from); err != nil {
-		return err
-	}
-	w.part = s
 	return nil
-}
-
-// ReadAt implements io.ReaderAt.
-func (w *window) ReadAt(p []byte, at int64) (int, error) {
-	if at >= w.part.from && at+int64(len(p)) <= w.part.to {
-		return copy(p, w.data[at-w.part.from:]), nil
-	}
-	return w.file.ReadAt(p, at)
 }
