@@ -77,7 +77,7 @@ func nested(depth int, content string) string {
 func TestShape(t *testing.T) {
 	_, shape, ok := ParseJSON(` [1, {"a": [[]], "b": "x"}, null] `)
 	require.True(t, ok)
-	require.Equal(t, Shape{Kind: '[', Depth: 4, Values: 7, Bytes: 34}, shape)
+	require.Equal(t, Shape{Depth: 4, Values: 7, Bytes: 34}, shape)
 
 	deep := strings.Repeat("[", 64) + strings.Repeat("]", 64)
 	_, shape, ok = ParseJSON(deep)

@@ -20,8 +20,6 @@ const (
 
 // Shape is what reading a text learns about it.
 type Shape struct {
-	// Kind is that of the outermost value, as in JSON.
-	Kind byte
 	// Depth is the deepest nesting of objects and arrays, 0 for a scalar. Nesting
 	// beyond 10,000 levels counts as 10,000.
 	Depth int
@@ -83,7 +81,6 @@ func ParseJSON(text string) (root JSON, shape Shape, ok bool) {
 	default:
 		return JSON{}, Shape{}, false
 	}
-	p.shape.Kind = root.Kind
 	if p.shape.TooLarge() {
 		root.Members, root.Elems = nil, nil
 	}

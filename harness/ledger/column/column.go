@@ -28,8 +28,6 @@ const (
 type Column struct {
 	Name string
 	Kind Kind
-	// Optional means that a row may have no value.
-	Optional bool
 }
 
 // Scores is the table of what scorers and judges found, a row each. It has no file of its own:
@@ -100,7 +98,7 @@ func Of(table string) (list []Column) {
 		return nil
 	}
 	for _, f := range parquet.SchemaOf(reflect.Zero(row).Interface()).Fields() {
-		list = append(list, Column{Name: f.Name(), Kind: kindOf(f), Optional: f.Optional()})
+		list = append(list, Column{Name: f.Name(), Kind: kindOf(f)})
 	}
 	return list
 }

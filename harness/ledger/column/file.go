@@ -33,8 +33,6 @@ type Bounds struct {
 	Low, High float64
 	// First and Last bound texts, which compare by bytes.
 	First, Last string
-	// Nulls is the number of rows without a value.
-	Nulls int64
 }
 
 // maxGroup bounds the rows of a row group, because it is read into memory.
@@ -98,7 +96,7 @@ func (c *File) open(f *parquet.File, table string) (err error) {
 // do not cover NaN.
 func boundsOf(m *format.ColumnMetaData) Bounds {
 	low, high := m.Statistics.MinValue, m.Statistics.MaxValue
-	b := Bounds{Nulls: m.Statistics.NullCount}
+	var b Bounds
 	width := map[format.Type]int{format.Boolean: 1, format.Int32: 4, format.Int64: 8}[m.Type]
 	switch {
 	case low == nil || high == nil:
