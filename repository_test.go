@@ -27,7 +27,7 @@ const module = "github.com/cupel-eval/cupel/"
 // listed may import none of ours; a new arrow is a reviewed line.
 var arrows = map[string][]string{
 	"agent":          {"agent/contract", "agent/guard", "agent/invisible", "agent/orchestrator", "agent/orchestrator/limits", "agent/orchestrator/role", "agent/orchestrator/worklog", "agent/person", "agent/plan", "agent/strategy", "agent/tool", "agent/turn", "internal/clip", "providers"},
-	"agent/contract": {"agent/invisible", "agent/tool"},
+	"agent/contract": {"agent/invisible", "agent/tool", "internal/plainjson"},
 	// The settings of external agents: a leaf of types.
 	"agent/external": {},
 	// Requests to people and their answers: a leaf of words and types.
@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"agent/orchestrator/build":                {"agent/orchestrator/transition"},
 	"agent/orchestrator/memory":               {"internal/clip", "providers"},
 	"agent/orchestrator/worklog":              {"agent/orchestrator/graph"},
-	"agent/plan":                              {"agent/strategy", "agent/tool", "internal/clip"},
+	"agent/plan":                              {"agent/strategy", "agent/tool", "internal/clip", "internal/plainjson"},
 	// agent/invisible is the one table of characters that cannot be seen: a leaf that
 	// everything may import which reads or prints untrusted text.
 	"agent/tool": {"agent/invisible", "internal/clip"},
@@ -56,22 +56,22 @@ var arrows = map[string][]string{
 	// Suites are read and written above their types; worlds, and what answers, calls and
 	// files say, are beneath them.
 	"goldens/draft":            {"agent/tool", "goldens", "goldens/internal/yamlfile", "goldens/load", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/process", "internal/clip"},
-	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip"},
+	"goldens/load":             {"agent/guard", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/human", "goldens/internal/bfcl", "goldens/internal/dataset", "goldens/internal/settings", "goldens/internal/state", "goldens/internal/witness", "goldens/internal/yamlfile", "goldens/persona", "goldens/playbook", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/world", "goldens/world/declared", "goldens/world/judge", "goldens/world/process", "internal/clip", "internal/plainjson"},
 	"goldens/playbook":         {"agent/invisible", "agent/tool", "goldens/internal/expression", "goldens/internal/yamlfile", "goldens/rubric"},
-	"goldens/playbook/mistake": {"goldens/playbook"},
+	"goldens/playbook/mistake": {"goldens/playbook", "internal/plainjson"},
 	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
 	"goldens/world/judge":      {"goldens/internal/state", "goldens/world"},
-	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp"},
+	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp", "internal/plainjson"},
 	// Rows of CSV and JSON Lines files, filled into YAML.
 	"goldens/internal/dataset": {"internal/clip"},
 	// Function calls, judged by the rules of BFCL.
 	"goldens/internal/bfcl":      {"agent/tool", "internal/clip"},
-	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/human", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "goldens/world/judge"},
+	"goldens/internal/witness":   {"agent/tool", "goldens", "goldens/human", "goldens/internal/decimal", "goldens/internal/match", "goldens/internal/yamlfile", "goldens/world", "goldens/world/judge", "internal/plainjson"},
 	"goldens/internal/suitetest": {"goldens/counts", "goldens/research", "goldens/world"},
 	"goldens/internal/answer":    {"agent/tool", "goldens/internal/decimal"},
-	"goldens/internal/match":     {"agent/tool", "goldens/internal/decimal", "internal/clip"},
-	"goldens/internal/state":     {"goldens/internal/match", "internal/clip"},
-	"goldens/internal/yamlfile":  {"internal/spell"},
+	"goldens/internal/match":     {"agent/tool", "goldens/internal/decimal", "internal/clip", "internal/plainjson"},
+	"goldens/internal/state":     {"goldens/internal/match", "internal/clip", "internal/plainjson"},
+	"goldens/internal/yamlfile":  {"internal/plainjson", "internal/spell"},
 	"goldens/internal/settings":  {"goldens/internal/yamlfile"},
 	"goldens/world/declared":     {"agent/tool", "goldens/internal/expression", "goldens/internal/state", "goldens/internal/yamlfile", "goldens/world"},
 	// The third built-in suite: a folder of YAML.
@@ -100,12 +100,14 @@ var arrows = map[string][]string{
 	// internal/lines runs commands that are spoken to in lines.
 	"internal/lines": {"internal/child", "internal/clip"},
 	// internal/mcp is the one package that imports the SDK of the Model Context Protocol.
-	"internal/mcp": {"internal/lines"},
+	"internal/mcp": {"internal/lines", "internal/plainjson"},
 	// MCP servers as tools: what a suite says of them, and sessions with them.
 	"goldens/toolserver":         {"agent/orchestrator/role", "agent/tool", "goldens/internal/settings", "goldens/internal/yamlfile", "goldens/world", "internal/clip", "internal/lines"},
-	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp"},
+	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp", "internal/plainjson"},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
+	// JSON without escapes for HTML.
+	"internal/plainjson": {},
 	// internal/mcphost undoes what hosts do to the names and results of tools.
 	"internal/mcphost": {},
 	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/load", "goldens/scorer", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/fleet", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
@@ -166,15 +168,15 @@ var arrows = map[string][]string{
 	"harness/store/s3store":   {"harness/store"},
 	"harness/store/natsstore": {"harness/admission/shared", "harness/store"},
 	// It reads kinds of errors and what a provider advises.
-	"harness/admission": {"internal/regular", "providers", "providers/fault"},
+	"harness/admission": {"internal/atomicfile", "internal/regular", "providers", "providers/fault"},
 	// Caps and rates of several processes; it knows no run.
 	"harness/admission/shared": {"harness/admission", "internal/atomicfile", "internal/regular"},
 	"providers":                {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
 	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
-	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost", "goldens/persona"},
+	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost", "goldens/persona", "internal/plainjson"},
 	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
-	"providers/anthropic":          {"providers", "providers/fault", "providers/internal/wire"},
+	"providers/anthropic":          {"internal/plainjson", "providers", "providers/fault", "providers/internal/wire"},
 	// It puts recorded replies through wires that it is given.
 	"providers/audit": {"providers", "providers/fault", "providers/gateway", "providers/internal/wire", "providers/price"},
 	// Requests and replies of foreign programs; it knows the dialects' hosts.
@@ -189,7 +191,7 @@ var arrows = map[string][]string{
 	"providers/tgi":       {"providers", "providers/fault", "providers/internal/wire"},
 	"providers/vertex":    {"internal/regular", "providers", "providers/fault", "providers/gemini", "providers/internal/wire"},
 	// What every wire does alike: sending, bounding, reading errors.
-	"providers/internal/wire": {"agent/invisible", "internal/clip", "providers", "providers/fault"},
+	"providers/internal/wire": {"agent/invisible", "internal/clip", "internal/plainjson", "providers", "providers/fault"},
 	// Batch APIs, and what collects the requests of a run for them.
 	"providers/batch":    {},
 	"harness/batching":   {"internal/regular", "providers/batch", "providers/price"},

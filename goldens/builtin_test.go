@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/counts"
 	"github.com/cupel-eval/cupel/goldens/internal/match"
 	"github.com/cupel-eval/cupel/goldens/load"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // intended is an outcome that does what the first expectation of a task asks.
@@ -26,7 +27,7 @@ func intended(e goldens.Expect) goldens.Outcome {
 		o.Answer += " " + fmt.Sprint(e.Near, e.ContainsAny) // map[NAME:NUMBER …]
 	}
 	for _, m := range e.Trajectory.Required {
-		args, _ := match.Marshal(m.Args)
+		args, _ := plainjson.Marshal(m.Args)
 		o.Calls = append(o.Calls, goldens.Called{Call: tool.Call{Name: m.Tool, Args: args}, Outcome: tool.OK})
 	}
 	return o

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // Schema returns the JSON Schema (2020-12, compact, without $schema) of one
@@ -38,7 +39,7 @@ func Schema(tools []tool.Spec) ([]byte, error) {
 		}
 		fmt.Fprintf(&out, `{"type":"object","description":%s,"properties":{"type":{"type":"string","enum":["tool"]},`+
 			`"name":{"type":"string","enum":[%s]},"args":%s},"required":["type","name","args"],"additionalProperties":false},`,
-			quoted(t.Description), quoted(t.Name), args)
+			plainjson.Text(t.Description), plainjson.Text(t.Name), args)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (e *embedding) schema(out []byte, v tool.JSON) []byte {
 	return e.object(out, v, func(out []byte, m tool.Member) []byte {
 		switch m.Name {
 		case "$ref":
-			return append(out, quoted(e.reference(m.Value))...)
+			return append(out, plainjson.Text(e.reference(m.Value))...)
 		case "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$vocabulary":
 			e.refuse("keyword %s cannot be part of another schema", m.Name)
 		case "enum", "const", "default", "examples":
@@ -148,7 +149,7 @@ func (e *embedding) object(out []byte, v tool.JSON, value func([]byte, tool.Memb
 			out = append(out, ',')
 		}
 		first = false
-		out = append(append(out, quoted(m.Name)...), ':')
+		out = append(append(out, plainjson.Text(m.Name)...), ':')
 		out = value(out, m)
 	}
 	return append(out, '}')
@@ -168,13 +169,4 @@ func appendCompact(out []byte, raw string) []byte {
 	var b bytes.Buffer
 	_ = json.Compact(&b, []byte(raw)) // read from valid JSON
 	return append(out, b.Bytes()...)
-}
-
-// quoted is text as a JSON string, without the escapes that HTML needs.
-func quoted(text string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/agent/tool"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // Offer is the tool create_task; tools are the names of those that steps may use.
 func Offer(tools []string) tool.Spec {
 	names := make([]string, len(tools))
 	for i, name := range tools {
-		names[i] = quote(name)
+		names[i] = plainjson.Text(name)
 	}
 	item := `{"type":"string"}`
 	if len(names) > 0 {
@@ -19,7 +20,7 @@ func Offer(tools []string) tool.Spec {
 	}
 	const text = `{"type":"string"}`
 	step := `{"type":"object","properties":{` +
-		`"id":{"type":"string","pattern":` + quote(idPattern.String()) + `},` +
+		`"id":{"type":"string","pattern":` + plainjson.Text(idPattern.String()) + `},` +
 		`"instructions":` + text + `,` +
 		`"depends_on":{"type":"array","items":` + text + `,"description":"ids of steps, or names of inputs"},` +
 		`"mode":{"type":"string","enum":["discover","process","aggregate"]},` +

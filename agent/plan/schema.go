@@ -10,6 +10,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // anyList is the schema of a list of which nothing else is said, anyResult that of
@@ -114,7 +115,7 @@ func eachElem(v tool.JSON, shared bool) string {
 func names(v tool.JSON) string {
 	var out []string
 	for _, m := range v.Members {
-		if name := quote(m.Name); !slices.Contains(out, name) {
+		if name := plainjson.Text(m.Name); !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -224,7 +225,7 @@ func moved(v tool.JSON) string {
 		for _, m := range v.Members {
 			text := moved(m.Value)
 			if ref := m.Value.Text(); m.Name == "$ref" && (ref == "#" || strings.HasPrefix(ref, "#/")) {
-				text = quote("#/properties/result" + ref[1:])
+				text = plainjson.Text("#/properties/result" + ref[1:])
 			}
 			w.put(m.Name, text)
 		}
@@ -242,16 +243,10 @@ func moved(v tool.JSON) string {
 // object writes a JSON object; the last of repeated names would win anyway.
 type object struct{ members []string }
 
-func (o *object) put(name, value string) { o.members = append(o.members, quote(name)+":"+value) }
-func (o *object) String() string         { return "{" + strings.Join(o.members, ",") + "}" }
-
-func quote(text string) string {
-	var w bytes.Buffer
-	enc := json.NewEncoder(&w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string always encodes
-	return strings.TrimSuffix(w.String(), "\n")
+func (o *object) put(name, value string) {
+	o.members = append(o.members, plainjson.Text(name)+":"+value)
 }
+func (o *object) String() string { return "{" + strings.Join(o.members, ",") + "}" }
 
 // compact drops white space between the tokens of JSON text.
 func compact(text string) string {

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 var emitFields = []string{"text", "json", "call", "respond", "clarify", "calls", "rescue", "reflect", "cut", "tokens", "cost_usd"}
@@ -90,11 +90,11 @@ func emitText(form string, p yamlfile.Place) string {
 		if !ok {
 			return ""
 		}
-		return contractText("false", "ok", fmt.Sprintf(`"type":"tool","name":%s,"args":%s`, jsonString(name), args.JSON()))
+		return contractText("false", "ok", fmt.Sprintf(`"type":"tool","name":%s,"args":%s`, plainjson.Text(name), args.JSON()))
 	case "respond":
-		return contractText("true", "ok", `"type":"respond","message":`+jsonString(p.Filled()))
+		return contractText("true", "ok", `"type":"respond","message":`+plainjson.Text(p.Filled()))
 	default:
-		return contractText("false", "need_clarification", `"type":"clarify","message":`+jsonString(p.Filled()))
+		return contractText("false", "need_clarification", `"type":"clarify","message":`+plainjson.Text(p.Filled()))
 	}
 }
 
@@ -102,10 +102,4 @@ func emitText(form string, p yamlfile.Place) string {
 func contractText(done, reason, action string) string {
 	return `{"control":{"done":` + done + `,"reason":"` + reason + `"},"next_action":{` + action +
 		`},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
-}
-
-func jsonString(s string) string {
-	var out bytes.Buffer
-	yamlfile.AppendJSONString(&out, s)
-	return out.String()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -34,21 +35,13 @@ func openLogFile(path string) (*os.File, error) {
 		err = os.Rename(path+".new", path)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = atomicfile.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	_, err = f.Seek(0, 0)
 	return f, err
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Sync returns once all earlier writes are on disk. One sync serves all callers that wait.

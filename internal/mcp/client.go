@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // version is the revision of the protocol that the client offers. Any revision that the
@@ -231,7 +232,7 @@ type Result struct {
 
 // Call calls a tool. meta, if not nil, goes along as _meta. The error is that of Request.
 func (c *Client) Call(ctx context.Context, name string, args json.RawMessage, meta map[string]string) (Result, error) {
-	params, err := Encode(struct {
+	params, err := plainjson.Marshal(struct {
 		Name      string            `json:"name"`
 		Arguments json.RawMessage   `json:"arguments"`
 		Meta      map[string]string `json:"_meta,omitempty"`
@@ -284,14 +285,5 @@ func (r Result) Value() (json.RawMessage, error) {
 	if len(text) > 0 && bytes.IndexByte([]byte("{["), text[0]) >= 0 && json.Valid(text) {
 		return text, nil
 	}
-	return Encode(parts[0].Text)
-}
-
-// Encode writes JSON as short as it can be.
-func Encode(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(out.Bytes()), err
+	return plainjson.Marshal(parts[0].Text)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // wire carries the messages of the SDK's session and, between them, requests whose results
@@ -107,7 +108,7 @@ func (w *wire) cancel(id string) {
 	w.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), lines.Grace)
 	defer stop()
-	params, err := Encode(map[string]string{"requestId": id})
+	params, err := plainjson.Marshal(map[string]string{"requestId": id})
 	if err == nil {
 		_ = w.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
 	}

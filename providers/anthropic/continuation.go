@@ -1,11 +1,11 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -19,7 +19,7 @@ type continuation struct {
 
 // keep puts the blocks into the reply.
 func keep(b *wire.Builder, blocks []json.RawMessage) {
-	if text, err := encoded(continuation{blocks}); err == nil { // else nested too deep to send
+	if text, err := plainjson.Marshal(continuation{blocks}); err == nil { // else nested too deep to send
 		b.Reply.Continuation = text
 	}
 }
@@ -65,15 +65,4 @@ func replayed(m providers.Message) (parts []any, whole bool) {
 		return parts[:end], true
 	}
 	return thinking, false
-}
-
-// encoded is v as JSON without HTML escapes.
-func encoded(v any) (json.RawMessage, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -128,7 +129,7 @@ func (w *writer) call(c providers.ToolCall) part {
 // invalid wraps arguments that are not an object, as the documentation describes under
 // "Fine-grained tool streaming".
 func invalid(args string) json.RawMessage {
-	text, _ := encoded(struct { // strings always encode
+	text, _ := plainjson.Marshal(struct { // strings always encode
 		JSON string `json:"INVALID_JSON"`
 	}{args})
 	return text

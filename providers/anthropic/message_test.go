@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 )
 
@@ -14,7 +15,7 @@ func sent(t *testing.T, call providers.Call) (string, []string) {
 	t.Helper()
 	call.Model, call.MaxTokens = "m", 9
 	body, warnings := newRequest(call)
-	text, err := encoded(body)
+	text, err := plainjson.Marshal(body)
 	require.NoError(t, err)
 	const begin, end = `{"model":"m","max_tokens":9,"messages":`, `}`
 	require.Equal(t, begin, string(text[:len(begin)]))

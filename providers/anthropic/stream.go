@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -263,6 +264,6 @@ func (p *piece) whole() json.RawMessage {
 			fields["input"] = invalid(input)
 		}
 	}
-	text, _ := encoded(fields) // all of it was decoded
+	text, _ := plainjson.Marshal(fields) // all of it was decoded
 	return text
 }

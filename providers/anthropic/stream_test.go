@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -239,7 +240,7 @@ func FuzzStream(f *testing.F) {
 		require.NotEmpty(t, r.Finish)
 		// The continuation is always a message that can be sent.
 		_, warnings := messages([]providers.Message{{Role: "assistant", Text: r.Text, Calls: r.Calls, Continuation: r.Continuation}})
-		_, err = encoded(warnings)
+		_, err = plainjson.Marshal(warnings)
 		require.NoError(t, err)
 	})
 }

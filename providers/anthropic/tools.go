@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -100,6 +101,6 @@ func inputSchema(schema json.RawMessage) (json.RawMessage, []string) {
 	if !changed {
 		return schema, problems
 	}
-	text, _ := encoded(fields) // they were decoded
+	text, _ := plainjson.Marshal(fields) // they were decoded
 	return text, problems
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/internal/wire"
 )
@@ -90,7 +91,7 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 			fields[name] = value
 		}
 	}
-	text, _ := encoded(fields) // they were decoded
+	text, _ := plainjson.Marshal(fields) // they were decoded
 	return text
 }
 

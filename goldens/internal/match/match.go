@@ -17,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // Call accepts calls of one tool whose arguments match.
@@ -39,7 +40,7 @@ func (p Call) Match(tool string, args any) bool {
 func (p Call) String() string {
 	text := p.tool
 	if p.args != nil {
-		args, _ := Marshal(p.args) // compileCall has done so, or need not
+		args, _ := plainjson.Marshal(p.args) // compileCall has done so, or need not
 		text += string(args)
 	}
 	return clip.Bytes(text, 120)
@@ -57,7 +58,7 @@ func NewCall(tool string, want map[string]any) (Call, error) {
 	}
 	var args any = want
 	if !isDecoded(args, maxPlainDepth) {
-		text, err := Marshal(want)
+		text, err := plainjson.Marshal(want)
 		if err != nil {
 			return p, fmt.Errorf("args: %w", err)
 		}
@@ -308,15 +309,6 @@ func decodeAnyArgs(text []byte) (any, error) {
 		return nil, errors.New("null is not an object")
 	}
 	return args, nil
-}
-
-// Marshal writes JSON with sorted keys and without HTML's escapes.
-func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Names are the keys of a matcher.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 func matches(t *testing.T, want map[string]any, args string) bool {
@@ -173,7 +175,7 @@ func FuzzDecodeArgs(f *testing.F) {
 			return
 		}
 		require.IsType(t, map[string]any{}, args)
-		again, err := Marshal(args)
+		again, err := plainjson.Marshal(args)
 		require.NoError(t, err)
 		back, err := DecodeArgs(again)
 		require.NoError(t, err)
@@ -211,7 +213,7 @@ func TestIsDecoded(t *testing.T) {
 			if !c.want {
 				return
 			}
-			text, err := Marshal(map[string]any{"v": c.v})
+			text, err := plainjson.Marshal(map[string]any{"v": c.v})
 			require.NoError(t, err)
 			back, err := decodeAnyArgs(text)
 			require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/internal/match"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // Operators are the names of what an assertion can demand.
@@ -143,7 +144,7 @@ func items(want any, at string) (match.Pattern, error) {
 
 // want writes what an operator demands.
 func (a Assertion) want(op string) string {
-	text, _ := match.Marshal(a.Wants[op]) // compile has read it
+	text, _ := plainjson.Marshal(a.Wants[op]) // compile has read it
 	switch op {
 	case "is":
 		return "want " + Show(text)

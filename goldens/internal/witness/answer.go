@@ -10,7 +10,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/decimal"
-	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // piece is what one check wants in the answer, in the forms it may have there.
@@ -226,7 +226,7 @@ func (g *Goal) shaped(text string) (out []string) {
 	schema, _, _ := tool.ParseJSON(string(g.Task.AnswerSchema))
 	s := sampler{root: schema, text: text, numbers: g.Expect.Numbers}
 	write := func(v any) {
-		if text, err := match.Marshal(v); err == nil {
+		if text, err := plainjson.Marshal(v); err == nil {
 			out = append(out, string(text))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/match"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // maxExtraCalls bounds the calls that a signal alone asks for.
@@ -290,7 +291,7 @@ func (b *caller) call(m goldens.CallMatch, made []tool.Call) (tool.Call, *Obstac
 	list, finite := s.values(want, schema, 0)
 	why := ""
 	for _, args := range list {
-		text, err := match.Marshal(args)
+		text, err := plainjson.Marshal(args)
 		call := tool.Call{Name: m.Tool, Args: text}
 		if _, object := args.(map[string]any); err != nil || !object || !p.Match(call.Name, args) {
 			continue

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // maxJSONBytes bounds one JSON value written in YAML, such as a schema: what
@@ -49,7 +50,7 @@ func (p Place) appendJSON(out *bytes.Buffer, most int) {
 			if tag := e.KeyAt.Node.ShortTag(); tag != "!!str" && tag != "!!timestamp" {
 				e.KeyAt.Failf("a key must be a string, but is %s: put it in quotes", e.KeyAt.Kind())
 			}
-			AppendJSONString(out, e.Key)
+			out.WriteString(plainjson.Text(e.Key))
 			out.WriteByte(':')
 			e.Value.appendJSON(out, most)
 		}
@@ -72,7 +73,7 @@ func (p Place) appendScalar(out *bytes.Buffer) {
 	s, tag, _ := p.Scalar()
 	switch tag {
 	case "!!str", "!!timestamp":
-		AppendJSONString(out, s)
+		out.WriteString(plainjson.Text(s))
 	case "!!null":
 		out.WriteString("null")
 	case "!!bool":
@@ -85,14 +86,6 @@ func (p Place) appendScalar(out *bytes.Buffer) {
 	default:
 		p.Wants("a JSON value")
 	}
-}
-
-// AppendJSONString writes s as JSON without escaping what only HTML minds.
-func AppendJSONString(out *bytes.Buffer, s string) {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	out.Truncate(out.Len() - 1)
 }
 
 // DecodeJSON turns JSON text into Go values, with numbers as json.Number.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // numeral matches a number that is not a part of a date, a time or a name.
@@ -74,5 +75,5 @@ func Result(a playbook.Action, seen playbook.Seen, detail uint64) json.RawMessag
 		}
 	}
 	members["results"], members["status"] = []any{}, "done"
-	return encoded(members)
+	return json.RawMessage(plainjson.Text(members))
 }

@@ -4,7 +4,6 @@
 package mistake
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // Kind is a mistake of an agent that works on an automation instance.
@@ -64,18 +64,9 @@ func Make(k Kind, a playbook.Action, seen playbook.Seen, detail uint64) (wrong p
 		ok = forbidden(args, detail)
 	}
 	if ok {
-		a.Args = encoded(args)
+		a.Args = json.RawMessage(plainjson.Text(args))
 	}
 	return a, ok
-}
-
-// encoded returns plain values as JSON on one line, without escapes for HTML.
-func encoded(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // plain values
-	return bytes.TrimRight(out.Bytes(), "\n")
 }
 
 // id matches the ids of an instance.

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
-	"github.com/cupel-eval/cupel/internal/mcp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // describe replaces the bytes of images, sounds and binary resources in the content of a
@@ -24,7 +24,7 @@ func describe(content json.RawMessage) (json.RawMessage, error) {
 		if part["resource"] == nil || json.Unmarshal(part["resource"], &resource) != nil || !strip(resource, "blob") {
 			continue
 		}
-		text, err := mcp.Encode(resource)
+		text, err := plainjson.Marshal(resource)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func describe(content json.RawMessage) (json.RawMessage, error) {
 	if !changed {
 		return content, nil
 	}
-	return mcp.Encode(parts)
+	return plainjson.Marshal(parts)
 }
 
 // strip replaces a field of base64.

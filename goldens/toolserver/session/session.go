@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/mcp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // hostName is the host in the addresses of the requests: RFC 6761 keeps it from resolving.
@@ -152,7 +153,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if r.call.name == "" {
 			return nil, fmt.Errorf("%s: its name holds a credential and is withheld", r.session.server)
 		}
-		if text, err = mcp.Encode(refused("E_SECRET", "the tool's answer holds a credential and is withheld")); err != nil {
+		if text, err = plainjson.Marshal(refused("E_SECRET", "the tool's answer holds a credential and is withheld")); err != nil {
 			return nil, err
 		}
 	}
@@ -189,14 +190,14 @@ func (s *Session) serve(ctx context.Context, c call) ([]byte, error) {
 	}
 	if c.name == "" {
 		name, version := s.client.Server()
-		return mcp.Encode(map[string]string{"server": name, "version": version, "digest": s.server.Pinned.Digest})
+		return plainjson.Marshal(map[string]string{"server": name, "version": version, "digest": s.server.Pinned.Digest})
 	}
 	a, err := s.ask(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	s.done++ // Call adds it to past
-	return mcp.Encode(a)
+	return plainjson.Marshal(a)
 }
 
 // start resets what the server acts on, starts it and checks its tools.

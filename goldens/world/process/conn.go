@@ -11,6 +11,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
 	"github.com/cupel-eval/cupel/internal/lines"
 	"github.com/cupel-eval/cupel/internal/mcp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // conn is a running process: one that speaks JSON lines, or an MCP server. Not safe for
@@ -92,7 +93,7 @@ func (c *conn) ask(ctx context.Context, method string, params json.RawMessage) (
 	if err != nil {
 		return nil, err
 	}
-	return mcp.Encode(answer)
+	return plainjson.Marshal(answer)
 }
 
 // message is a line in either direction.
@@ -134,7 +135,7 @@ func (c *conn) roundTrip(ctx context.Context, method string, params json.RawMess
 
 // exchange writes a request and reads its answer.
 func (c *conn) exchange(m message) (reply, error) {
-	line, err := mcp.Encode(m)
+	line, err := plainjson.Marshal(m)
 	if err != nil {
 		return reply{}, err
 	}

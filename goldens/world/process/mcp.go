@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/cupel-eval/cupel/internal/mcp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // askMCP makes a request of an MCP server: tools and call are the protocol's own, reset and
@@ -16,7 +17,7 @@ func askMCP(ctx context.Context, c *mcp.Client, method string, params json.RawMe
 	case "tools":
 		var list []json.RawMessage
 		if list, err = c.List(ctx); err == nil {
-			answer.Result, err = mcp.Encode(list)
+			answer.Result, err = plainjson.Marshal(list)
 		}
 	case "call":
 		answer, err = callMCP(ctx, c, params)

@@ -24,7 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/lines"
-	"github.com/cupel-eval/cupel/internal/mcp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // DefaultTimeout bounds the start of a command and each of its answers, unless Kind.Timeout
@@ -194,12 +194,12 @@ func (w *processWorld) Close() error { w.host.close(); return nil }
 // Only the answer to a call may be a refusal.
 func (w *processWorld) ask(ctx context.Context, method string, params, shown any) (answer reply, err error) {
 	one := request{host: w.host, method: method}
-	if one.params, err = mcp.Encode(params); err != nil {
+	if one.params, err = plainjson.Marshal(params); err != nil {
 		return answer, err
 	}
 	// With what was asked before, equal requests at different states differ: a recording
 	// answers each where it was made.
-	body, err := mcp.Encode(struct {
+	body, err := plainjson.Marshal(struct {
 		After  string `json:"after,omitempty"`
 		Params any    `json:"params"`
 	}{w.after, shown})

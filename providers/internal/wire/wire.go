@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -259,18 +260,7 @@ func encodeBody(call providers.Call, body any) ([]byte, error) {
 			return text, nil
 		}
 	}
-	return encode(body)
-}
-
-// encode writes JSON without HTML escapes and without a line break at its end.
-func encode(v any) ([]byte, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(text.Bytes(), "\n"), nil
+	return plainjson.Marshal(body)
 }
 
 // mergePatch lays patch over a JSON object by RFC 7396. Keys come out sorted.
@@ -283,7 +273,7 @@ func mergePatch(target, patch []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return encode(merged(values[0], values[1]))
+	return plainjson.Marshal(merged(values[0], values[1]))
 }
 
 func merged(target, patch any) any {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/internal/lazyregexp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // view is what a prompt shows, regardless of the protocol.
@@ -129,15 +130,7 @@ func compact(text string) string {
 }
 
 // JSON is v as services write it: on one line, without escapes for HTML. v is of plain values.
-func JSON(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return json.RawMessage("null") // unreachable: plain values
-	}
-	return bytes.TrimRight(out.Bytes(), "\n")
-}
+func JSON(v any) json.RawMessage { return json.RawMessage(plainjson.Text(v)) }
 
 // oneLine is a text as one line that neither ends nor begins a fence.
 func oneLine(text string) string {
