@@ -126,13 +126,7 @@ func (s scorer) take(m *manifest.Manifest) {
 // score replaces the verdict of an episode.
 func (s scorer) score(rows *ledger.EpisodeRows, run string) error {
 	row := &rows.Episode
-	row.RunID = run
-	for i := range rows.Turns {
-		rows.Turns[i].RunID = run
-	}
-	for i := range rows.ToolCalls {
-		rows.ToolCalls[i].RunID = run
-	}
+	rows.SetRun(run)
 	traces, err := s.texts.Traces(*rows)
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func Write(dir, runs string, list []labels.Label, files []manifest.SourceFile) (
 		if err != nil {
 			return to, m, out, err
 		}
-		rows = renamed(rows, m.RunID)
+		rows.SetRun(m.RunID)
 		e := &rows.Episode
 		e.Labels = out.merge(e.Labels, by[episodeKey{e.TaskID, e.Candidate, int(e.Trial)}])
 		if err := w.Append(rows); err != nil {
@@ -105,18 +105,6 @@ func Write(dir, runs string, list []labels.Label, files []manifest.SourceFile) (
 		return m, err
 	})
 	return to, m, out, err
-}
-
-// renamed returns rows as those of another run.
-func renamed(rows ledger.EpisodeRows, run string) ledger.EpisodeRows {
-	rows.Episode.RunID = run
-	for i := range rows.Turns {
-		rows.Turns[i].RunID = run
-	}
-	for i := range rows.ToolCalls {
-		rows.ToolCalls[i].RunID = run
-	}
-	return rows
 }
 
 // assign sorts labels by their episodes. Labels without a candidate are those of the only one.

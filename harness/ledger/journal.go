@@ -20,6 +20,17 @@ type EpisodeRows struct {
 	ToolCalls []ToolCall
 }
 
+// SetRun makes the rows those of another run.
+func (rec *EpisodeRows) SetRun(id string) {
+	rec.Episode.RunID = id
+	for i := range rec.Turns {
+		rec.Turns[i].RunID = id
+	}
+	for i := range rec.ToolCalls {
+		rec.ToolCalls[i].RunID = id
+	}
+}
+
 // Journal appends the rows of finished episodes to dir/journal/episodes.log, in one frame per
 // episode; see appendFrame. It is safe for concurrent use.
 type Journal struct {

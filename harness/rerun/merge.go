@@ -197,7 +197,8 @@ func mergeLedgers(dir string, shards []shardRun, m manifest.Manifest) (manifest.
 		if first == nil {
 			break
 		}
-		rows := renamed(first.rows, m.RunID)
+		rows := first.rows
+		rows.SetRun(m.RunID)
 		rows.Episode.AddTo(&m.Outcomes)
 		if err := w.Append(rows); err != nil {
 			return m, err
@@ -236,16 +237,4 @@ func firstOf(sources []*source) *source {
 		}
 	}
 	return first
-}
-
-// renamed changes the run of an episode's rows.
-func renamed(rows ledger.EpisodeRows, run string) ledger.EpisodeRows {
-	rows.Episode.RunID = run
-	for i := range rows.Turns {
-		rows.Turns[i].RunID = run
-	}
-	for i := range rows.ToolCalls {
-		rows.ToolCalls[i].RunID = run
-	}
-	return rows
 }

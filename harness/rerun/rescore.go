@@ -75,7 +75,8 @@ func Rescore(ctx context.Context, o harness.Options, dir string) (to string, out
 	}
 	defer w.Abort()
 	_, _, err = reexecute(ctx, o, dir, true, func(old, again ledger.EpisodeRows) error {
-		rows := renamed(old, m.RunID)
+		rows := old
+		rows.SetRun(m.RunID)
 		if old.Episode.Excluded() == "" {
 			if err := rescore(&rows, again, &out); err != nil {
 				return err

@@ -86,16 +86,6 @@ func (s *side) open(candidate string) {
 	}
 }
 
-// candidate is a candidate as the manifest has it, or by its name alone.
-func (s *side) candidate(name string) manifest.Candidate {
-	for _, c := range s.manifest.Candidates {
-		if c.Name == name {
-			return c
-		}
-	}
-	return manifest.Candidate{Name: name}
-}
-
 func (s *side) add(rows ledger.EpisodeRows, kindOf kindOf) {
 	b := s.candidates[rows.Episode.Candidate]
 	if b == nil {

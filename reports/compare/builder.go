@@ -194,7 +194,7 @@ type comparing struct {
 func (b *Builder) compare(names Names, skip map[string][]string) comparing {
 	p := comparing{
 		Pair: Pair{
-			Labels: Names{"baseline", "new"}, Baseline: b.baseline().candidate(names.Baseline), New: b.new.candidate(names.New),
+			Labels: Names{"baseline", "new"}, Baseline: candidate(b.baseline().manifest, names.Baseline), New: candidate(b.new.manifest, names.New),
 			Metrics: []Metric{}, Tasks: []Task{}, FailureChanges: []FailureChange{},
 		},
 		names: names, tasks: b.join(names, skip), oneRun: b.oneRun(names),

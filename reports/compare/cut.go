@@ -7,7 +7,7 @@ import "github.com/cupel-eval/cupel/reports/words"
 func (b *Builder) cutBaseline(p *comparing) string {
 	for _, s := range b.baselines {
 		m := s.manifest
-		switch left := s.candidate(p.names.Baseline).Planned - s.candidates[p.names.Baseline].episodes(); {
+		switch left := candidate(s.manifest, p.names.Baseline).Planned - s.candidates[p.names.Baseline].episodes(); {
 		case m.Stopped != "":
 			return p.run(p.Labels.Baseline) + " was stopped early: " + m.Stopped
 		case m.Status == "running" || m.Status == "failed":

@@ -83,6 +83,7 @@ func (d *differences) add(what, where, baseline, newer string) {
 	}
 }
 
+// candidate is a candidate as the manifest has it, or by its name alone.
 func candidate(m manifest.Manifest, name string) manifest.Candidate {
 	for _, c := range m.Candidates {
 		if c.Name == name {
