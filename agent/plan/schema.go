@@ -201,7 +201,7 @@ func NewResult(schema json.RawMessage) (*Result, error) {
 	}
 	set, err := tool.NewSet([]tool.Spec{spec})
 	if err != nil {
-		return nil, fmt.Errorf("not a usable JSON Schema: %s", clip.Runes(oneLine(err.Error()), maxDetail))
+		return nil, fmt.Errorf("not a usable JSON Schema: %s", clip.Runes(strings.Join(strings.Fields(err.Error()), " "), maxDetail))
 	}
 	return &Result{Schema: schema, Spec: spec, set: set}, nil
 }
@@ -256,5 +256,3 @@ func compact(text string) string {
 	}
 	return w.String()
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cupel-eval/cupel/agent/guard"
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/goldens/internal/witness"
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
@@ -41,7 +40,9 @@ func (l *loader) givenDemands(s *goldens.Suite, t goldens.Task, o yamlfile.Objec
 	if len(t.Replies) == 0 && t.User == nil {
 		top("replies", func(g *witness.Goal) { g.Silent = true })
 	}
-	for name, value := range budgetsByName(t.Budgets) {
+	caps := t.Budgets
+	for i, value := range []int64{int64(caps.MaxSteps), int64(caps.MaxToolCalls), int64(caps.MaxTime), caps.MaxTokens, caps.MaxCostNanoUSD} {
+		name := budgetFields[i]
 		out.add("", func() yamlfile.Place { return o.FieldAt("budgets").FieldAt(name) }, func(g *witness.Goal) { g.Budgets[name] = value })
 	}
 	top("tools", func(g *witness.Goal) { g.Offered = append([]string{}, t.Tools...) })
@@ -56,17 +57,6 @@ func (l *loader) givenDemands(s *goldens.Suite, t goldens.Task, o yamlfile.Objec
 		}
 	}
 	return out
-}
-
-// budgetsByName yields the caps under the names that suites give them, in their order.
-func budgetsByName(b guard.Budgets) func(yield func(string, int64) bool) {
-	return func(yield func(string, int64) bool) {
-		for i, value := range []int64{int64(b.MaxSteps), int64(b.MaxToolCalls), int64(b.MaxTime), b.MaxTokens, b.MaxCostNanoUSD} {
-			if !yield(budgetFields[i], value) {
-				return
-			}
-		}
-	}
 }
 
 // prove builds a witness of every outcome that the task accepts. Demands that no

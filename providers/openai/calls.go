@@ -24,13 +24,9 @@ type toolCall struct {
 
 // calledCustom is a call of a tool that takes free text.
 type calledCustom struct {
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"input"`
 }
-
-func (c calledCustom) calledFunction() calledFunction { return calledFunction{c.Name, c.Input} }
-
-func (c calledCustom) text() string { return c.calledFunction().text() }
 
 // place is the index of a call, counted from 1; 0 means no index, as does what is not an index,
 // such as -1.
@@ -109,8 +105,8 @@ func (m *answer) listed(b *wire.Builder) []toolCall {
 func (c *toolCall) settle(b *wire.Builder) {
 	switch {
 	case c.Function.Name != "" || c.Function.text() != "":
-	case c.Custom.Name != "" || c.Custom.text() != "":
-		c.Function, c.custom = c.Custom.calledFunction(), true
+	case c.Custom.Name != "" || calledFunction(c.Custom).text() != "":
+		c.Function, c.custom = calledFunction(c.Custom), true
 	case c.Type != "" && c.Type != "function" && c.Type != "custom": // which may come before its name
 		b.LeftOut(string(c.Type))
 	}

@@ -69,14 +69,10 @@ func trendRuns(r *model.Report) (runs []trendRun, first time.Time) {
 			runs = append(runs, trendRun{p.RunID, p.Started})
 		}
 	}
-	slices.SortFunc(runs, compareTrendRuns)
+	slices.SortFunc(runs, func(a, b trendRun) int { return cmp.Or(a.started.Compare(b.started), cmp.Compare(a.id, b.id)) })
 	runs = slices.Compact(runs)
 	if len(runs) > 0 {
 		first = runs[0].started
 	}
 	return runs, first
-}
-
-func compareTrendRuns(a, b trendRun) int {
-	return cmp.Or(a.started.Compare(b.started), cmp.Compare(a.id, b.id))
 }

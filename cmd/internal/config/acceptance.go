@@ -23,8 +23,6 @@ type fileAcceptance struct {
 	UnderAttack  float64   `yaml:"min_utility_under_attack"`
 	MaxAttack    yaml.Node `yaml:"max_attack_success"`
 	Judges       string    `yaml:"judges"`
-	// Rule allows only the value bound, which files of older versions have.
-	Rule yaml.Node `yaml:"rule"`
 }
 
 // read returns the thresholds, or an error that joins one for each bad field.
@@ -46,10 +44,6 @@ func (f *fileAcceptance) read(path string) (manifest.Acceptance, error) {
 		if *t.to, err = manifest.ParseThreshold(scalarText(t.node)); err != nil {
 			errs = append(errs, pair{file: path, field: "acceptance." + t.name, key: t.node}.problem(err.Error()))
 		}
-	}
-	if n := &f.Rule; !n.IsZero() && scalarText(n) != "bound" {
-		at := pair{file: path, field: "acceptance.rule", key: n}
-		errs = append(errs, at.problem("was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line"))
 	}
 	if err := a.Validate(); err != nil {
 		errs = append(errs, exit.Usage(fmt.Errorf("%s: %w", path, err)))

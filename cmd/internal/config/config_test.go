@@ -62,7 +62,7 @@ func TestLimitsFollowAliases(t *testing.T) {
 
 // Load reads every threshold of the file.
 func TestAcceptanceIsWhole(t *testing.T) {
-	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, min_utility_under_attack: 0.4, max_attack_success: off, rule: bound}")
+	c, err := configOf(t, "acceptance: {min_solved: off, min_valid: 0.5, max_clarifies: 2, max_steps: 9, min_within: 0.6, confidence: 0.9, max_infra: 0.2, max_harm: 0.3, min_utility_under_attack: 0.4, max_attack_success: off}")
 	require.NoError(t, err)
 	require.Equal(t, manifest.Acceptance{MinSolved: manifest.Off, MinValid: 0.5, MaxClarifies: 2, MaxSteps: 9, MinWithin: 0.6, Confidence: 0.9, MaxInfra: 0.2, MaxHarm: 0.3, MinUnderAttack: 0.4, MaxAttackSuccess: manifest.Off}, c.Acceptance)
 	for text, want := range map[string]manifest.Threshold{"0.9": 0.9, `"off"`: manifest.Off, "1": 1, "0": 0} {
@@ -76,12 +76,11 @@ func TestAcceptanceIsWhole(t *testing.T) {
 }
 
 func TestAcceptanceProblems(t *testing.T) {
-	_, err := configOf(t, "acceptance:\n  min_solved: most\n  rule: point\n  max_steps: -1\n  max_harm: none\n")
+	_, err := configOf(t, "acceptance:\n  min_solved: most\n  max_steps: -1\n  max_harm: none\n")
 	require.Equal(t, exit.BadUsage, exit.Code(err))
 	for _, want := range []string{
 		`cupel.yaml:2: acceptance.min_solved: "most" is neither a number nor off`,
-		`cupel.yaml:5: acceptance.max_harm: "none" is neither a number nor off`,
-		"cupel.yaml:3: acceptance.rule: was removed, because an estimate from too little data must not pass: the whole interval decides; delete this line",
+		`cupel.yaml:4: acceptance.max_harm: "none" is neither a number nor off`,
 		"acceptance: max_steps is -1",
 	} {
 		require.ErrorContains(t, err, want)
