@@ -137,9 +137,7 @@ func TestFullDisk(t *testing.T) {
 
 // If a table cannot be replaced, no episode is lost.
 func TestLedgerThatCannotBeWritten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes; not with -short")
-	}
+	testkit.Slow(t) // TestWritesThatFail is the sample, and TestFilesThatFailMidway of harness
 	want := uninterrupted(t)
 	b := newBench(t)
 	end := b.limited(60, slow...)

@@ -134,6 +134,8 @@ func TestSignalEndsEveryWait(t *testing.T) {
 		}
 		stuckTool.answer(w, r, "")
 	}
+	// The waits for other headers, and for answers without an end, are samples of these.
+	slow := map[string]bool{"asked to come back in 100 seconds": true, "nothing left of a window": true, "a body without end": true}
 	for name, test := range map[string]struct {
 		p         *provider
 		limits    string
@@ -152,6 +154,9 @@ func TestSignalEndsEveryWait(t *testing.T) {
 		"a tool without answer":                {p: stuckTool},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if slow[name] {
+				testkit.Slow(t)
+			}
 			t.Parallel()
 			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[:testkit.Long(1, 2)] {
 				t.Run(sig.String(), func(t *testing.T) {

@@ -339,7 +339,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 	end := k.run(0, "run", "--trials", "4")
 	require.Zero(t, end.code, end.text)
 	unlock()
-	lockOfPack(t, k)
+	t.Run("pack", func(t *testing.T) { lockOfPack(t, k) })
 	require.Zero(t, k.run(0, "cassette", "pack").code)
 	entries, err := os.ReadDir(filepath.Join(k.dir, "suites", "first"))
 	require.NoError(t, err)
@@ -354,6 +354,7 @@ func TestOneRecorderAtATime(t *testing.T) {
 // lockOfPack checks the same of a pack.
 func lockOfPack(t *testing.T, k killRecord) {
 	t.Helper()
+	testkit.Slow(t) // a folder is the sample
 	dir := filepath.Join(k.dir, "recordings")
 	require.Zero(t, k.run(0, slices.Concat(recordArgs(1<<30), []string{"--pack", "recordings"})...).code)
 	unlock, err := cassette.Lock(dir)

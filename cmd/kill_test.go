@@ -367,7 +367,7 @@ func TestKilledRecordingsResume(t *testing.T) {
 	})
 	m := &killCounts{}
 	kept := 0
-	together(t, testkit.Long(3, 20), parallel, func(t *testing.T, i int) {
+	together(t, testkit.Long(testkit.SlowN(2, 3), 20), parallel, func(t *testing.T, i int) {
 		b := newBench(t)
 		require.Zero(t, b.run(0, "init").code)
 		var before map[string]fs.FileInfo

@@ -259,12 +259,14 @@ func (a *actions) holds(condition string, failed bool) bool {
 	return met
 }
 
-// The workflow resumes, merges and gates correctly for every outcome of a shard.
+// The workflow resumes, merges and gates correctly for every outcome of a shard. The others are
+// samples of those that are slow.
 func TestWorkflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes; not with -short")
 	}
 	t.Parallel()
+	slow := map[string]bool{"a shard left nothing": true, "nightly, three failures": true, "nightly, capped": true, "nightly, mistake": true}
 	for name, c := range map[string]struct {
 		event string
 		gate  int
@@ -296,6 +298,9 @@ func TestWorkflow(t *testing.T) {
 		"nightly, resume bad": {event: "schedule", plans: map[int]string{1: "partial usage"}, codes: map[string]int{"run 1": 2}, calls: map[string]int{"--resume": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if slow[name] {
+				testkit.Slow(t)
+			}
 			t.Parallel()
 			k := newKit(t, "strong")
 			k.fake(c.gate, c.plans)
@@ -339,9 +344,7 @@ func TestWorkflowRunsCupel(t *testing.T) {
 		"rejected": {"weak", 10, "\n::error title=weak%3A contract-valid first outputs%3A fail::"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "accepted" {
-				testkit.Slow(t)
-			}
+			testkit.Slow(t) // TestWorkflowWithoutCassettes runs cupel, too, and TestWorkflow a stand-in that is rejected
 			k := newKit(t, c.candidate)
 			a, codes := k.act("pull_request", nil)
 			require.Equal(t, map[string]int{"run 1": 0, "run 2": 0, "run 3": 0, "gate": c.code}, codes, a.output)

@@ -46,8 +46,9 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "script")
 }
 
-// TestSlowScripts runs the scripts that start the program often, or run many episodes. TestScripts
-// has a shorter one of each verb.
+// TestSlowScripts runs the scripts that start the program often, or run many episodes. The sample is
+// TestScripts, which has shorter ones of nearly every verb, and TestNoVerbGivesARunnerCommands, which
+// calls all verbs.
 func TestSlowScripts(t *testing.T) {
 	testkit.Slow(t)
 	runScripts(t, "slow")

@@ -79,7 +79,7 @@ func TestCommandsRefuseAChangedRun(t *testing.T) {
 		theirs, err := os.ReadFile(filepath.Join(other, file))
 		require.NoError(t, err)
 		changes := map[string][]byte{"exchanged": theirs, "empty": {}, "removed": nil}
-		changesEach := testkit.Long(3, 15)
+		changesEach := testkit.Long(testkit.SlowN(1, 3), 15)
 		if testing.Short() {
 			changesEach = 3
 		}

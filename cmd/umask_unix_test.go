@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // With umask 077 no other user can read the files that cupel writes; with 002 the group can write
@@ -23,6 +24,9 @@ func TestUmaskIsRespected(t *testing.T) {
 	require.NoError(t, err)
 	for umask, mask := range map[string]fs.FileMode{"077": 0o077, "002": 0o002} {
 		t.Run(umask, func(t *testing.T) {
+			if umask == "002" {
+				testkit.Slow(t)
+			}
 			t.Parallel() // because it waits for simulated models
 			b := newBench(t)
 			sh := func(script string) (code int, output string) {
