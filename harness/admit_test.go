@@ -20,6 +20,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/ledger"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -49,6 +50,9 @@ func TestCapsEndARun(t *testing.T) {
 		"cost": {CostNanoUSD: 100_000_000}, "tokens": {Tokens: 60_000}, "requests": {Requests: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "tokens" {
+				testkit.Slow(t)
+			}
 			o := liveOptions(t, "strong")
 			o.Caps, o.Concurrency = caps, 16
 			res, err := harness.Run(context.Background(), o)

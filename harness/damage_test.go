@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/episode"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -58,8 +59,8 @@ func TestDamagedRecordings(t *testing.T) {
 		run   func([]byte) (harness.Result, error)
 		every int
 	}{
-		"pack":     {pack, "x.pack", fromPack, 131},
-		"cassette": {one, name, fromFiles, 409},
+		"pack":     {pack, "x.pack", fromPack, testkit.SlowN(3, 1) * 131},
+		"cassette": {one, name, fromFiles, testkit.SlowN(3, 1) * 409},
 	} {
 		t.Run(what, func(t *testing.T) {
 			want, err := c.run(c.data)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder"
 )
 
@@ -149,7 +150,7 @@ func inParallel(items []string, f func(string)) {
 // a turn and each executed tool call is a row, and the ledger of a recording is that of its
 // replays, with the agent and without it.
 func TestForeignAgentProperty(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(testkit.SlowN(4, 12)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			var late sync.WaitGroup
 			var executed atomic.Int64

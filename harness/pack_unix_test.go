@@ -56,7 +56,7 @@ func sizes(t *testing.T, dir string) (files map[string]int, size int64) {
 // A recording into a pack leaves few files, which are hardly larger than one pack of the same
 // cassettes. CUPEL_PACK=200000 sets the number of episodes.
 func TestRecordingIntoAPackIsSmall(t *testing.T) {
-	n := 200
+	n := testkit.SlowN(100, 200)
 	if v := os.Getenv("CUPEL_PACK"); v != "" {
 		var err error
 		n, err = strconv.Atoi(v)

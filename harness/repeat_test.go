@@ -72,7 +72,7 @@ func TestRepeatedReplayKeepsTheRunForReaders(t *testing.T) {
 			}
 		})
 	}
-	rounds := testkit.Long(8, 20)
+	rounds := testkit.Long(testkit.SlowN(4, 8), 20)
 	for range rounds {
 		again, err := harness.Run(context.Background(), o)
 		require.NoError(t, err)

@@ -220,7 +220,7 @@ func (s *spendRun) raise(by int64) {
 // The bills of the providers never exceed a cap, whatever they return and however many requests
 // are in flight.
 func TestSpendingStaysBelowRandomCaps(t *testing.T) {
-	runs := testkit.Long(testkit.SlowN(40, 100), 900)
+	runs := testkit.Long(testkit.SlowN(30, 100), 900)
 	bound, most := 0, 0
 	base := spendOptions(t)
 	for i := range runs {
@@ -241,7 +241,7 @@ func TestSpendingStaysBelowRandomCaps(t *testing.T) {
 // The bills of a run and its resumed parts together do not exceed a cap either. With a high enough
 // cap, or none, they complete.
 func TestSpendingStaysBelowRandomCapsWhenResumed(t *testing.T) {
-	runs := testkit.Long(testkit.SlowN(10, 20), 100)
+	runs := testkit.Long(testkit.SlowN(5, 20), 100)
 	resumed := 0
 	base := spendOptions(t)
 	base.Retry.Sleep = noSleep

@@ -31,7 +31,7 @@ func TestRecordedEpisodesArePossible(t *testing.T) {
 			suite, err := load.Suite(fsys, name, kinds)
 			require.NoError(t, err)
 			empty := os.DirFS(t.TempDir())
-			checked, stride := 0, testkit.Long(testkit.SlowN(8, 3), 1)
+			checked, stride := 0, testkit.Long(testkit.SlowN(20, 3), 1)
 			for _, task := range suite.Tasks {
 				if len(task.Fails) > 0 {
 					continue // its episode meets no outcome
