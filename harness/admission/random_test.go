@@ -140,7 +140,7 @@ func answer(rng *rand.Rand, r Request) (Result, Spend) {
 }
 
 func TestSpendIsNeverAboveACap(t *testing.T) {
-	runs := testkit.Long(300, 1000)
+	runs := testkit.Long(testkit.SlowN(100, 300), 1000)
 	if testing.Short() {
 		runs = 50
 	}

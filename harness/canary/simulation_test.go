@@ -105,7 +105,7 @@ func TestSimulationFalseAlarms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			models := size(3, 200)
+			models := size(testkit.SlowN(1, 3), 200)
 			alarms := 0
 			for m := range models {
 				s := newSimulated(uint64(1000*i+m), c.noise)
@@ -145,7 +145,7 @@ func TestSimulationDetection(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			models := size(20, 500)
+			models := size(testkit.SlowN(8, 20), 500)
 			found, delay, third, near := 0, 0, 0, 0
 			for m := range models {
 				s := newSimulated(uint64(100_000+1000*i+m), c.noise)

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // behaviour is the environment variable that makes the test binary a server.
@@ -141,8 +142,8 @@ func TestClientFailures(t *testing.T) {
 		"half":     `answers tools/call with "{\"structuredContent\":{}}"; answer {"content": [...]}`,
 	} {
 		t.Run(how, func(t *testing.T) {
-			if how == "chatters" && testing.Short() {
-				t.Skip("256 MiB; not with -short")
+			if how == "chatters" {
+				testkit.Slow(t) // 256 MiB; "long" is the sample
 			}
 			timeout := 2 * time.Minute
 			if how == "mute" {

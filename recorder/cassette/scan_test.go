@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
@@ -28,7 +29,9 @@ func TestNoFalseAlarmInShippedCassettes(t *testing.T) {
 		if !strings.Contains(path, "cassettes") || filepath.Ext(path) != ".yaml" {
 			return nil
 		}
-		files++
+		if files++; files%testkit.SlowN(4, 1) != 0 {
+			return nil
+		}
 		recorded, err := Decode(data, false)
 		require.NoError(t, err, path)
 		require.NoError(t, Scan(File{Path: "c.yaml", Secrets: s}, recorded), path)

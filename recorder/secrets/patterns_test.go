@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestNoFalseAlarmInRecordings searches recordings of real providers, if they are available.
@@ -24,6 +26,9 @@ func TestNoFalseAlarmInRecordings(t *testing.T) {
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 64<<20)
 		for n := 1; lines.Scan(); n++ {
+			if n%testkit.SlowN(4, 1) != 0 {
+				continue
+			}
 			require.Empty(t, s.Find(lines.Text()), "%s:%d", filepath.Base(file), n)
 		}
 		require.NoError(t, lines.Err())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/testkit"
 	"github.com/cupel-eval/cupel/reports/internal/reporttest"
 )
 
@@ -36,6 +37,9 @@ func TestShelf(t *testing.T) {
 		{"no room for lost ones", 16_000, 95, 1538, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.n == 16_000 {
+				testkit.Slow(t) // "no room for solved ones" is the sample
+			}
 			var kept [3]int
 			r := longer(c.n, c.turns).Report()
 			at := [3]int{-1, -1, -1}

@@ -24,7 +24,7 @@ func runs() int {
 	case testing.Short():
 		return 20
 	}
-	return testkit.Long(100, 200)
+	return testkit.Long(testkit.SlowN(40, 100), 200)
 }
 
 // If strategies differ in their names only, a metric calls a winner at most as often as

@@ -217,7 +217,7 @@ func TestCompareHostileText(t *testing.T) {
 // For runs of any size, a comment keeps its size limit and a step shows ten
 // annotations.
 func TestCompareIsBounded(t *testing.T) {
-	c := hostileComparison(strings.Repeat("a long text of an unknown author | ", 300), 2000)
+	c := hostileComparison(strings.Repeat("a long text of an unknown author | ", 300), testkit.SlowN(500, 2000))
 	text := reporttest.Render(t, CompareMarkdown, c)
 	require.Less(t, len(text), 60_000)
 	require.Contains(t, text, "left out to stay below the size of a comment")

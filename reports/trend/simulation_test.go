@@ -146,7 +146,7 @@ func sizes() (many, few int) {
 	if testkit.Evidence() {
 		return 1500, 40
 	}
-	return 10, 1
+	return testkit.SlowN(4, 10), 1
 }
 
 // If nothing changes, all series of a report together raise on average at most one alarm in

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/goldens/flowsim/graph"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // generator makes random workflows.
@@ -270,7 +271,7 @@ func TestRandomGraphs(t *testing.T) {
 		}
 	}
 	kinds = append(kinds, "set", "set", "set", "merge", "filter", "splitOut", "noOp")
-	rounds := 10_000
+	rounds := testkit.SlowN(4_000, 10_000)
 	if testing.Short() {
 		rounds = 500
 	}

@@ -129,7 +129,7 @@ func airlineSuite(t testing.TB, k process.Kind, all []conversation) *goldens.Sui
 func TestAirlineRun(t *testing.T) {
 	t.Parallel()
 	all := conversations(t)
-	all = all[:testkit.Long(testkit.SlowN(5, 20), len(all))] // TestAirlineInGo executes the calls of all
+	all = all[:testkit.Long(testkit.SlowN(3, 20), len(all))] // TestAirlineInGo executes the calls of all
 	k := pythonAirline(t)
 	suite := airlineSuite(t, k, all)
 	cassettes := filepath.Join(k.Dir, "cassettes")

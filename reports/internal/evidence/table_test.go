@@ -99,7 +99,7 @@ func (s *simulation) draws() int {
 	if testkit.Evidence() {
 		return max(1, n / *thin)
 	}
-	return max(1, n/testkit.SlowN(600, 400))
+	return max(1, n/testkit.SlowN(1000, 400))
 }
 
 // rate is the number of hits in n draws.

@@ -162,7 +162,7 @@ const (
 func TestNight(t *testing.T) {
 	n := inputs(t)
 	if !testkit.Evidence() {
-		n = n.smaller(200)
+		n = n.smaller(testkit.SlowN(600, 200))
 	}
 	if table := n.requireNight(t); testkit.Evidence() {
 		requireTable(t, table)
