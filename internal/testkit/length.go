@@ -22,8 +22,9 @@ func Long(sample, full int) int {
 // often as the tables of the docs say.
 func Evidence() bool { return os.Getenv("CUPEL_EVIDENCE") != "" }
 
-// Slow skips a test, or a part of one, that takes longer than `make test` can afford; CI runs
-// it with `make slow`, which sets CUPEL_SLOW and finds its callers by this name. The targets for
+// Slow skips a test, or a part of one, that takes longer than `make test` can afford, unless
+// CUPEL_SLOW is set to anything. CI sets it and so runs all tests at full length; `make slow`
+// sets it and runs only the callers, which it finds by this name. The targets for
 // people that take longer still run it, too. Each has a
 // sample beside it that `make test` runs: fewer parts, or a smaller test of the same behaviour.
 func Slow(t *testing.T) {
