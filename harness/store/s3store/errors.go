@@ -41,9 +41,9 @@ func advice(kind error, r minio.ErrorResponse, err error) string {
 		return "set the clock of this machine, which differs from that of the store"
 	case errors.Is(err, errNoRole):
 		return noCredentials
-	case kind == store.ErrDenied:
+	case errors.Is(kind, store.ErrDenied):
 		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and what they are allowed"
-	case kind == store.ErrFull:
+	case errors.Is(kind, store.ErrFull):
 		return "make room, then repeat the command"
 	case r.StatusCode == 0:
 		return "check AWS_ENDPOINT_URL_S3, or repeat the command later"
