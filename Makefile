@@ -18,7 +18,7 @@ TESTS    := GOGC=400 GODEBUG=memprofilerate=0 $(MEMORY) $(GO) test
 # Packages tested at a time: two more than processors, since the tests of some wait. The
 # two that take longest come first.
 PACKAGES = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-test: ## tests: 3 to 4 minutes on two cores; what takes longer is a sample, see slow and long
+test: ## tests: about 3 minutes on two cores; what takes longer is a sample, see slow and long
 	$(TESTS) -vet=off -p $(PACKAGES) -ldflags='-s -w' ./cmd ./harness ./... # without what make check does, and symbols, which take a third of linking
 
 # The tests, and their packages, that call testkit.Slow or testkit.SlowN.
