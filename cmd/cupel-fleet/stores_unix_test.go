@@ -24,7 +24,7 @@ func TestRunsInAFolder(t *testing.T) { workOnRuns(t, "file://"+t.TempDir()) }
 func TestRunsInS3(t *testing.T) {
 	address := os.Getenv("CUPEL_TEST_S3")
 	if address == "" {
-		t.Skip("CUPEL_TEST_S3 is not set to s3://BUCKET")
+		t.Skip("needs a real S3 server: CUPEL_TEST_S3 is not set to s3://BUCKET, as make s3 does")
 	}
 	workOnRuns(t, address+"/runs"+time.Now().Format("150405.000000"))
 }
@@ -75,7 +75,7 @@ func workOnRuns(t *testing.T, place string) {
 	require.Zero(t, code, out)
 	out, code = run("rescore", store+"/latest")
 	require.Equal(t, 2, code, out)
-	require.Contains(t, out, "is in a store: with cupel-fleet, compare, gate")
+	require.Contains(t, out, "is in a store, and this needs the folder of a run; docs/scale.md names the verbs of cupel-fleet that read stores")
 
 	for says, args := range map[string][]string{"G01/strong": {"show", store + "/latest", "G01"}, "8 equal, 0 different": {"verify", store + "/latest"}} {
 		out, code = run(args...)

@@ -60,7 +60,7 @@ func notFound(runs, name string, folders []string) error {
 	case strings.ContainsAny(name, "*?"):
 		return fmt.Errorf("no folder matches %q, so the shell did not replace the pattern; make runs in a folder with: cupel run --runs FOLDER", name)
 	case strings.Contains(name, "://"):
-		return fmt.Errorf("%s is in a store: with cupel-fleet, compare, gate, merge, query, report, show, verify and view read it there; this needs the folder of a run", name)
+		return fmt.Errorf("%s is in a store, and this needs the folder of a run; docs/scale.md names the verbs of cupel-fleet that read stores", name)
 	case len(inside) > 0:
 		return fmt.Errorf("%s is a folder of runs, not a run; name its runs: %s", name, filepath.Join(name, inside[0]))
 	case err == nil && info.IsDir():

@@ -182,8 +182,8 @@ func (l *unitLog) Load(name string) ([]byte, error) {
 	return data, err
 }
 
-// Append implements fleet.Log. It goes on although the lease is lost, since everybody loses theirs
-// while the queue is away: so the next worker need not pay again.
+// Append implements fleet.Log. It continues after the lease is lost, because every worker loses its
+// lease while the queue is away. So the next worker need not pay again.
 func (l *unitLog) Append(name string, data []byte) error {
 	return appendData(l.held.storing, l.queue, l.subject(name), data)
 }
