@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,8 +43,17 @@ func TestMain(m *testing.M) {
 
 // counting is a server of a tool that adds, over HTTP, and what was asked of it.
 type counting struct {
+	mu    sync.Mutex // guards log: a call that times out may still run beside the next one
 	log   []string
 	tools []mcp.Tool
+}
+
+// asked returns the arguments of the calls since it was called before.
+func (c *counting) asked() (log []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	log, c.log = c.log, nil
+	return log
 }
 
 func (c *counting) start(t *testing.T) toolserver.Server {
@@ -68,7 +78,10 @@ func (c *counting) start(t *testing.T) toolserver.Server {
 }
 
 func (c *counting) call(ctx context.Context, _ string, args json.RawMessage) (mcp.Answer, error) {
+	c.mu.Lock()
 	c.log = append(c.log, string(args))
+	calls := len(c.log)
+	c.mu.Unlock()
 	switch string(args) {
 	case `{"how":"hangs"}`:
 		<-ctx.Done()
@@ -81,7 +94,7 @@ func (c *counting) call(ctx context.Context, _ string, args json.RawMessage) (mc
 	case `{"how":"lists"}`:
 		return mcp.Answer{Value: json.RawMessage(`[1, 2]`)}, nil
 	}
-	return mcp.Answer{Value: json.RawMessage(`{"calls": ` + string(rune('0'+len(c.log))) + `}`)}, nil
+	return mcp.Answer{Value: json.RawMessage(`{"calls": ` + string(rune('0'+calls)) + `}`)}, nil
 }
 
 func lookup(name string) (string, bool) { return "key-of-the-server", name == "KEY" }
@@ -129,7 +142,7 @@ func TestChangedList(t *testing.T) {
 	require.ErrorContains(t, err, "the tools of the MCP server counts ("+server.URL+`) are not the pinned ones: changed add (description: "Adds." → "Adds two numbers."), added subtract; to accept them, run: cupel suite tools `+server.Dir+" --pin")
 	_, err = s.Call(t.Context(), base, tool.Call{Name: "add"})
 	require.ErrorContains(t, err, "are not the pinned ones")
-	require.Empty(t, c.log)
+	require.Empty(t, c.asked())
 }
 
 func TestUnusable(t *testing.T) {
@@ -197,19 +210,18 @@ func TestResumed(t *testing.T) {
 			return last
 		}
 		require.Equal(t, `{"calls":2}`, run(server, 0, 2))
-		require.Equal(t, []string{`{"n":0}`, `{"n":1}`}, c.log)
+		require.Equal(t, []string{`{"n":0}`, `{"n":1}`}, c.asked())
 		replayed := server
 		replayed.URL, replayed.Command = "", []string{"no-such-program"}
 		require.Equal(t, `{"calls":2}`, run(replayed, 3, 2), "nothing is started")
 
-		c.log = nil
 		run(server, 2, 2) // the first call is recorded
 		if !reset {
-			require.Equal(t, []string{`{"n":1}`}, c.log)
+			require.Equal(t, []string{`{"n":1}`}, c.asked())
 			require.NoFileExists(t, log)
 			continue
 		}
-		require.Equal(t, []string{`{"n":0}`, `{"n":1}`}, c.log)
+		require.Equal(t, []string{`{"n":0}`, `{"n":1}`}, c.asked())
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		require.Equal(t, "reset reset ", string(text))
