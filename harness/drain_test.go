@@ -69,3 +69,34 @@ func (s slowly) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, req.Context().Err()
 	}
 }
+
+// The progress of a resumed run counts what its earlier processes did.
+func TestResumedProgress(t *testing.T) {
+	drain := make(chan struct{})
+	o := fanOptions(t, fan{wide: 1, deep: 1}, slowly{0})
+	o.Mode, o.Trials, o.Concurrency, o.Drain = recorder.Live, 3, 1, drain
+	ended := 0
+	o.Progress = func(harness.Progress) {
+		if ended++; ended == 2 {
+			close(drain)
+		}
+	}
+	first, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, 2, first.Manifest.Episodes)
+
+	var at []harness.Progress
+	o.Drain, o.Resume, o.Progress = nil, first.Manifest.RunID, nil
+	o.Watch = func(p harness.Progress) { at = append(at, p) }
+	o.Progress = o.Watch
+	last, err := harness.Run(context.Background(), o)
+	require.NoError(t, err)
+	began, over := at[0], at[len(at)-1]
+	require.Equal(t, []int{2, 2, 3}, []int{began.Done, began.Resumed, began.Total})
+	require.Equal(t, first.Manifest.Outcomes.Solved+first.Manifest.Outcomes.Failed, began.Outcomes.Solved+began.Outcomes.Failed)
+	require.Zero(t, began.Last.TaskID, "none has ended since")
+	require.Positive(t, began.Requests)
+	require.Equal(t, last.Manifest.Outcomes, over.Outcomes)
+	require.Equal(t, over.Requests, 3*began.Requests/2)
+	require.Equal(t, over.Tokens, 3*began.Tokens/2)
+}

@@ -22,8 +22,7 @@ type Progress struct {
 	// 0 in a run without rounds.
 	Round, Rounds int
 
-	// Outcomes and the fields below cover the episodes that ended since the run began or was
-	// resumed. None of them is Unfinished.
+	// Outcomes and the fields below cover the episodes that are Done. None of them is Unfinished.
 	Outcomes manifest.Outcomes
 	// CostNanoUSD and Tokens, of all classes, are sums of the known values; CostUnknown is set
 	// if the cost of any episode is unknown.

@@ -225,11 +225,8 @@ type runState struct {
 }
 
 func newRunState(r *runner, s *store) *runState {
-	b := &runState{r: r, s: s, progress: Progress{RunID: r.id, Dir: s.dir, Total: r.plan.len()}}
-	for _, todo := range s.todo {
-		b.progress.Resumed += drive.Count(!todo)
-	}
-	b.progress.Done = b.progress.Resumed
+	b := &runState{r: r, s: s, progress: s.past}
+	b.progress.RunID, b.progress.Dir, b.progress.Total, b.progress.Resumed, b.progress.Last = r.id, s.dir, r.plan.len(), s.past.Done, ledger.Episode{}
 	if r.Decide != nil {
 		rounds := r.Decide.Rounds()
 		_, first := r.upTo(s.manifest, 1)

@@ -41,6 +41,7 @@ type store struct {
 	todo []bool
 	// excluded marks the episodes whose row is not a result.
 	excluded []bool
+	past     Progress // counts the episodes of earlier processes that are not run again
 }
 
 // These files are in a run folder until the run is complete.
@@ -192,6 +193,9 @@ func (s *store) visit(rec ledger.EpisodeRows, at int64) error {
 		return fmt.Errorf("the journal contains episode %s, which is not in the plan", drive.EpisodeName(e.TaskID, e.Candidate, int(e.Trial)))
 	}
 	again := e.Excluded() != ""
+	if s.todo[i] && !again {
+		s.past.add(rec)
+	}
 	s.at[i], s.todo[i], s.excluded[i] = at, again, again
 	return nil
 }
