@@ -2,6 +2,7 @@ package natsfleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +24,16 @@ type coordinator struct {
 	o    fleet.CoordinateOptions
 	lock *lock
 	run  string // set by the first Execute
+	free bool   // the run is a replay
 
 	mu sync.Mutex
 	// outstanding are the published units without a result, by token.
-	outstanding                    map[string]outstanding
+	outstanding map[string]outstanding
+	// publishing are those of them whose publication is in progress. Results wait for it: else one
+	// that seemed to fail would be repeated after the result, and the unit executed again.
+	publishing map[string]bool
+	// early are the units of an earlier coordinator whose result came before their publication.
+	early                          map[string]bool
 	returned                       chan struct{} // receives after a result, never blocks
 	heard                          time.Time     // of the last result
 	redelivered, resumed, repeated int
@@ -46,7 +53,7 @@ func (q *queue) Coordinate(o fleet.CoordinateOptions) fleet.Coordinator {
 	if o.Attempts <= 0 {
 		o.Attempts = fleet.DefaultAttempts
 	}
-	return &coordinator{queue: q, o: o, outstanding: map[string]outstanding{}, returned: make(chan struct{}, 1), warned: map[string]bool{}}
+	return &coordinator{queue: q, o: o, outstanding: map[string]outstanding{}, publishing: map[string]bool{}, early: map[string]bool{}, returned: make(chan struct{}, 1), warned: map[string]bool{}}
 }
 
 // Execute implements fleet.Executor.
@@ -111,7 +118,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 			}
 		}
 	}
-	c.run = run
+	c.run, c.free = run, w.Manifest.Mode == "replay"
 	c.lock.use(state, lost)
 	work, err := c.js.Stream(ctx, c.stream("work"))
 	if err != nil {
@@ -168,29 +175,65 @@ func (c *coordinator) publishAll(ctx context.Context, w fleet.Work) error {
 		}
 		name := token(u.Episodes)
 		out := outstanding{name, c.workSubject(c.run, strconv.Itoa(u.Lane), name), data}
-		c.mu.Lock()
-		c.outstanding[name] = out
-		c.mu.Unlock()
-		if appendJournals(ctx, c, name, u.Journals) != nil || c.publish(ctx, out) != nil {
+		if c.claim(out) && (appendJournals(ctx, c, name, u.Journals) != nil || c.publish(ctx, out) != nil) {
 			return nil // ctx has ended
 		}
 	}
 	return nil
 }
 
-// publish publishes a unit unless the queue has it. It repeats what fails until ctx ends.
+// claim makes a unit outstanding, before its publication, which must follow. It returns false if the
+// unit has a result.
+func (c *coordinator) claim(out outstanding) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.early[out.name] {
+		delete(c.early, out.name)
+		return false
+	}
+	c.outstanding[out.name], c.publishing[out.name] = out, true
+	return true
+}
+
+// publish publishes a claimed unit unless the queue has it or a result. It repeats what fails until
+// ctx ends.
 func (c *coordinator) publish(ctx context.Context, out outstanding) error {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.publishing, out.name)
+	}()
 	data, err := fitted(ctx, c.queue, c.run, out.name, out.data)
 	if err != nil {
 		return err
 	}
+	id := rand.Text()
 	return c.repeat(ctx, "publish a unit", func() error {
-		_, err := c.js.Publish(ctx, out.subject, data)
+		if has, err := c.hasResult(ctx, out.name); has || err != nil {
+			return err
+		}
+		_, err := c.js.Publish(ctx, out.subject, data, jetstream.WithMsgID(id))
 		if isThere(err) {
 			return nil
 		}
 		return err
 	})
+}
+
+// hasResult reports whether the queue has a result of a unit. It does not ask in a replay, which costs
+// nothing.
+func (c *coordinator) hasResult(ctx context.Context, name string) (bool, error) {
+	if c.free {
+		return false, nil
+	}
+	done, err := c.js.Stream(ctx, c.stream("done"))
+	if err == nil {
+		_, err = done.GetLastMsgForSubject(ctx, c.doneSubject(c.run, name))
+	}
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // repeat calls f until it succeeds or ctx ends, and says once why it fails.

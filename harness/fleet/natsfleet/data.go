@@ -30,7 +30,8 @@ func digestOf(data []byte) string {
 const messageHead = 4 << 10
 
 // appendData adds data to a subject, in as many messages as it needs. It repeats what fails until
-// ctx ends. A message that was stored although its publication failed is not stored twice.
+// ctx ends. A message that was stored although its publication failed may be stored twice: readData
+// knows it by its id.
 func appendData(ctx context.Context, q *queue, subject string, data []byte) error {
 	most := int(q.nc.MaxPayload()) - messageHead
 	for {
@@ -46,13 +47,15 @@ func appendData(ctx context.Context, q *queue, subject string, data []byte) erro
 	}
 }
 
-// readData returns what was added to a subject, and in how many messages.
+// readData returns what was added to a subject, and in how many messages, each of which counts once.
+// The queue itself refuses a repeated message only for a time.
 func readData(ctx context.Context, q *queue, subject string) (data []byte, messages int, err error) {
 	s, err := q.js.Stream(ctx, q.stream("data"))
 	if err != nil {
 		return nil, 0, err
 	}
-	for next := uint64(1); ; messages++ {
+	seen := map[string]bool{}
+	for next := uint64(1); ; {
 		msg, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return data, messages, nil
@@ -60,7 +63,11 @@ func readData(ctx context.Context, q *queue, subject string) (data []byte, messa
 		if err != nil {
 			return nil, 0, err
 		}
-		data, next = append(data, msg.Data...), msg.Sequence+1
+		next = msg.Sequence + 1
+		if id := msg.Header.Get(jetstream.MsgIDHeader); !seen[id] {
+			seen[id] = true
+			data, messages = append(data, msg.Data...), messages+1
+		}
 	}
 }
 

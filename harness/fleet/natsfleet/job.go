@@ -264,8 +264,9 @@ func (j *job) publish(ctx context.Context, msg jetstream.Msg, name string, u fle
 	if data, err = fitted(ctx, j.queue, j.a.Manifest.RunID, name, data); err != nil {
 		return nil // as above
 	}
+	id := rand.Text()
 	err = j.repeat(ctx, "publish the result of "+u.Episodes[0], func() error {
-		_, err := j.js.Publish(ctx, j.doneSubject(j.a.Manifest.RunID, name), data)
+		_, err := j.js.Publish(ctx, j.doneSubject(j.a.Manifest.RunID, name), data, jetstream.WithMsgID(id))
 		if isThere(err) {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -69,6 +70,13 @@ func pause(ctx context.Context, d time.Duration) {
 // result stores one result. A message that cannot be read is dropped, and its unit executed again.
 func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Msg) error {
 	name := msg.Subject()[len(c.doneSubject(c.run, "")):]
+	c.mu.Lock()
+	publishing := c.publishing[name]
+	c.mu.Unlock()
+	if publishing {
+		_ = msg.NakWithDelay(100 * time.Millisecond) // else it is delivered again later
+		return nil
+	}
 	m, res, err := c.read(ctx, msg.Data())
 	if err != nil {
 		if !errors.Is(err, errDamaged) {
@@ -79,20 +87,25 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 		_ = msg.Term() // if it is delivered again, it is dropped then
 		return nil
 	}
-	recorded := w.Manifest.Mode == "record"
-	if recorded { // so that no worker begins the unit once its exchanges are removed
+	if !c.free { // so that no worker begins the unit again, once its exchanges are removed
 		if err := removeWork(ctx, c, name); err != nil {
 			return nil // it is delivered again
 		}
 	}
+	final := !slices.ContainsFunc(res.Rows, func(rows ledger.EpisodeRows) bool { return rows.Episode.Excluded() != "" })
+	c.mu.Lock()
+	if _, ok := c.outstanding[name]; !ok && final {
+		c.early[name] = true
+	}
+	c.mu.Unlock()
 	if err := w.Ended(res); err != nil {
 		return err
 	}
 	if err := msg.DoubleAck(ctx); err != nil {
 		return nil // it is delivered again, and ignored
 	}
-	if recorded {
-		removeData(ctx, c, name, res.Rows)
+	if w.Manifest.Mode == "record" {
+		removeData(ctx, c, name, final)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,14 +156,12 @@ func removeWork(ctx context.Context, c *coordinator, name string) error {
 	return work.Purge(ctx, jetstream.WithPurgeSubject(c.workSubject(c.run, "*", name)))
 }
 
-// removeData removes the cassettes of a unit, which are stored now, and its exchanges unless an
-// episode is to be run again. What stays is removed at the end of the run.
-func removeData(ctx context.Context, c *coordinator, name string, rows []ledger.EpisodeRows) {
-	rest := ">"
-	for i := range rows {
-		if rows[i].Episode.Excluded() != "" {
-			rest = "c.>"
-		}
+// removeData removes the cassettes of a unit, which are stored now, and its exchanges if its result is
+// final: else an episode may be run again. What stays is removed at the end of the run.
+func removeData(ctx context.Context, c *coordinator, name string, final bool) {
+	rest := "c.>"
+	if final {
+		rest = ">"
 	}
 	data, err := c.js.Stream(ctx, c.stream("data"))
 	if err == nil {
@@ -198,15 +209,14 @@ func publishLost(ctx context.Context, c *coordinator) {
 	c.mu.Lock()
 	var lost []outstanding
 	for name, out := range c.outstanding {
-		if info.State.Subjects[c.doneSubject(c.run, name)] == 0 {
+		if info.State.Subjects[c.doneSubject(c.run, name)] == 0 && !c.publishing[name] {
+			c.publishing[name] = true
 			lost = append(lost, out)
 		}
 	}
 	c.mu.Unlock()
 	for _, out := range lost {
-		if c.publish(ctx, out) != nil {
-			return
-		}
+		_ = c.publish(ctx, out) // it fails only if ctx ends
 	}
 }
 
