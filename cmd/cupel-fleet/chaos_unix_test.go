@@ -167,9 +167,11 @@ func newPlant(t *testing.T, delay time.Duration) *plant {
 }
 
 // start starts a process.
-func (p *plant) start(args ...string) *process {
+func (p *plant) start(args ...string) *process { return p.startProgram(os.Args[0], args...) }
+
+func (p *plant) startProgram(path string, args ...string) *process {
 	p.t.Helper()
-	c := &process{exec.Command(os.Args[0], args...), &lockedBuffer{}, make(chan struct{})}
+	c := &process{exec.Command(path, args...), &lockedBuffer{}, make(chan struct{})}
 	c.Dir, c.Env = p.dir, append(os.Environ(), asProgram+"=1", "CUPEL_QUEUE_TOKEN=sesame")
 	c.Stdout, c.Stderr = c.out, c.out
 	require.NoError(p.t, c.Start())

@@ -96,3 +96,28 @@ func TestFleetTakesFlagsOfRun(t *testing.T) {
 	p.workers[0].kill()
 	require.Equal(t, 1, strings.Count(p.workers[0].out.String(), "working on run "+p.manifest("decided").RunID), "a worker begins once, not in each round")
 }
+
+// A worker whose program was built from other sources is refused, also if both have no version.
+func TestFleetRefusesOtherBuild(t *testing.T) {
+	testkit.Slow(t)
+	p := newPlant(t, 0)
+	text, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, append(text, 0), 0o700))
+	worker := p.startProgram(other, "worker", "--queue", p.url)
+	p.workers = append(p.workers, worker)
+	lead := p.start("run", "--queue", p.url, "--mode", "record", "--runs", "fleet", "--task", "G01", "--quiet")
+	p.workers = append(p.workers, lead)
+	require.Eventually(t, func() bool { return strings.Contains(lead.out.String(), "refuses the run: ") }, time.Minute, 10*time.Millisecond)
+	require.Contains(t, lead.out.String(), "another build of cupel")
+	status, code := p.run("status", "--queue", p.url)
+	require.Zero(t, code, status)
+	require.Regexp(t, `refused.*another build of cupel`, status)
+	all, _ := p.counts()
+	require.Zero(t, all)
+	p.workers = append(p.workers, p.startWorker())
+	<-lead.over
+	require.Zero(t, lead.ProcessState.ExitCode(), lead.out)
+	require.Equal(t, "complete", p.manifest("fleet").Status)
+}

@@ -94,6 +94,9 @@ type CoordinateOptions struct {
 	// Caps and Limits are those of the whole fleet.
 	Caps   admission.Caps
 	Limits map[string]admission.Limits
+	// Build tells this program apart from others of its version; empty if the version does. Workers
+	// with another one are refused.
+	Build string
 }
 
 // Shared are the caps and limits of a fleet, as one of its workers takes part in them.
@@ -112,6 +115,8 @@ type WorkOptions struct {
 	// Open prepares for the run of m from the worker's own files. limits is nil in a replay. An
 	// error refuses the run.
 	Open func(ctx context.Context, m manifest.Manifest, limits *Shared) (Worker, error)
+	// Build is as in CoordinateOptions.
+	Build string
 	// Concurrency bounds the units in progress; 0 means one bound for each provider.
 	Concurrency int
 	// Drain, when closed, ends the work: no further unit is taken, and those in progress have

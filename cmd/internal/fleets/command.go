@@ -28,6 +28,8 @@ type Host struct {
 	Stdout, Stderr, JSON io.Writer
 	// Credential looks a credential up in the environment.
 	Credential func(name string) (string, bool)
+	// Version is that of the program.
+	Version string
 	// Options are what the worker's own configuration says of a run of a suite.
 	Options func(ctx context.Context, c *cobra.Command, suite string, m manifest.Manifest) (o harness.Options, cleanup func(), err error)
 }
@@ -136,6 +138,9 @@ func (r *Run) Join(ctx context.Context, h Host, o *harness.Options) (finish func
 	}
 	a, err := r.access(h)
 	if err != nil {
+		return nil, err
+	}
+	if r.options.Build, err = build(h.Version); err != nil {
 		return nil, err
 	}
 	a.Patience = patience

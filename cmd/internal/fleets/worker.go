@@ -50,6 +50,9 @@ func newWorker(h func() Host) *cobra.Command {
 			if o.Concurrency < 0 || o.Grace < 0 {
 				return exit.Usage(errors.New("--concurrency and --grace must not be negative"))
 			}
+			if o.Build, err = build(host.Version); err != nil {
+				return err
+			}
 			ctx, drain, stop := drainOnSignal(c.Context(), host)
 			defer stop()
 			access.Patience = patience

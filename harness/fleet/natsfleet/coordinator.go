@@ -136,7 +136,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 	if err := share(ctx, c, w.Manifest); err != nil {
 		return err
 	}
-	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts}
+	a := announcement{Manifest: w.Manifest, Lanes: w.Lanes, Lease: c.o.Lease, Attempts: c.o.Attempts, Build: c.o.Build}
 	a.Manifest.Tasks, a.Manifest.Decide = nil, nil // the same in each round: workers go on
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *coordinator) publish(ctx context.Context, out outstanding) error {
 	}
 	id := rand.Text()
 	return c.repeat(ctx, "publish a unit", func() error {
-		if has, err := c.hasResult(ctx, out.name); has || err != nil {
+		if has, err := hasResult(ctx, c, out.name); has || err != nil {
 			return err
 		}
 		_, err := c.js.Publish(ctx, out.subject, data, jetstream.WithMsgID(id))
@@ -222,7 +222,7 @@ func (c *coordinator) publish(ctx context.Context, out outstanding) error {
 
 // hasResult reports whether the queue has a result of a unit. It does not ask in a replay, which costs
 // nothing.
-func (c *coordinator) hasResult(ctx context.Context, name string) (bool, error) {
+func hasResult(ctx context.Context, c *coordinator, name string) (bool, error) {
 	if c.free {
 		return false, nil
 	}

@@ -88,11 +88,17 @@ func dial(t *testing.T, url, client string, s *said) fleet.Queue {
 // startWorker works with the options o until stop is called.
 func startWorker(t *testing.T, url, name string, o harness.Options) (q fleet.Queue, stop func()) {
 	t.Helper()
+	return startBuild(t, url, name, "", o)
+}
+
+// startBuild starts a worker of a build.
+func startBuild(t *testing.T, url, name, build string, o harness.Options) (q fleet.Queue, stop func()) {
+	t.Helper()
 	q = dial(t, url, name, &said{})
 	drain := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Grace: time.Second, Open: func(_ context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
+		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Grace: time.Second, Build: build, Open: func(_ context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
 			if limits != nil {
 				o.Caps, o.Limits, o.Sharing = limits.Caps, limits.Limits, limits.Sharing
 			}
@@ -183,31 +189,40 @@ func TestLostWorkerIsReplaced(t *testing.T) {
 	requireSameFiles(t, whole.Dir, res.Dir)
 }
 
-// A worker of another build is refused by digest: it executes nothing, and everyone sees why.
+// A worker of another build is refused: it executes nothing, and everyone sees why.
 func TestOtherBuildIsRefused(t *testing.T) {
 	t.Parallel()
-	o := options(t, "strong")
-	url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
-	other := o
-	other.CodeVersion = "older"
-	startWorker(t, url, "other", other)
-	lead, watcher := &said{}, dial(t, url, "watcher", &said{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for !strings.Contains(lead.String(), "start workers with") {
-			time.Sleep(10 * time.Millisecond)
-		}
-		s, err := watcher.Status(context.Background())
-		require.NoError(t, err)
-		require.Equal(t, "refused", s.Workers[0].State)
-		require.Contains(t, s.Workers[0].Reason, "cupel itself changed since the run began: test → older")
-		startWorker(t, url, "good", o)
-	})
-	res, err := coordinate(t, dial(t, url, "lead", lead), o, fleet.CoordinateOptions{})
-	wg.Wait()
-	require.NoError(t, err)
-	require.Equal(t, "complete", res.Manifest.Status)
-	require.Contains(t, lead.String(), "worker other refuses the run: run "+res.Manifest.RunID)
+	for name, test := range map[string]struct{ version, build, reason string }{
+		"other version":    {"older", "", "cupel itself changed since the run began: test → older"},
+		"no version of it": {"test", strings.Repeat("b", 64), `another build of cupel than the one that began the run (bbbbbbbbbbbb, not aaaaaaaaaaaa), and version "test" is not that of a commit: copy`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, "strong")
+			url, _ := serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir()})
+			other := o
+			other.CodeVersion = test.version
+			startBuild(t, url, "other", test.build, other)
+			lead, watcher := &said{}, dial(t, url, "watcher", &said{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for !strings.Contains(lead.String(), "start workers with") {
+					time.Sleep(10 * time.Millisecond)
+				}
+				s, err := watcher.Status(context.Background())
+				require.NoError(t, err)
+				require.Equal(t, "refused", s.Workers[0].State)
+				require.Contains(t, s.Workers[0].Reason, test.reason)
+				startBuild(t, url, "good", strings.Repeat("a", 64), o)
+			})
+			res, err := coordinate(t, dial(t, url, "lead", lead), o, fleet.CoordinateOptions{Build: strings.Repeat("a", 64)})
+			wg.Wait()
+			require.NoError(t, err)
+			require.Equal(t, "complete", res.Manifest.Status)
+			require.Contains(t, lead.String(), "worker other refuses the run: ")
+			require.Contains(t, lead.String(), test.reason)
+		})
+	}
 }
 
 // At most one run of a fleet is coordinated; another fleet shares the queue.

@@ -25,6 +25,8 @@ type announcement struct {
 	Lanes    []string          `json:"lanes"`
 	Lease    time.Duration     `json:"lease"`
 	Attempts int               `json:"attempts"`
+	// Build is that of fleet.CoordinateOptions.
+	Build string `json:"build,omitempty"`
 }
 
 // workMessage is a unit to execute.

@@ -140,17 +140,27 @@ func (w *worker) refuse(run string, err error) {
 	w.set(func(s *fleet.WorkerStatus) { s.State, s.RunID, s.Reason = stateRefused, run, err.Error() })
 }
 
+// open prepares for a run. It refuses one of another build, where both versions leave open what was
+// built: Open compares the versions.
+func (w *worker) open(ctx context.Context, a announcement) (fleet.Worker, error) {
+	if a.Build != "" && w.o.Build != "" && a.Build != w.o.Build {
+		return nil, fmt.Errorf("this worker is another build of cupel than the one that began the run (%.12s, not %.12s), and version %q is not that of a commit: "+
+			"copy the program of the run to this machine, or build both from one commit, in a checkout without changes", w.o.Build, a.Build, a.Manifest.CodeVersion)
+	}
+	limits, err := w.limits(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return w.o.Open(ctx, a.Manifest, limits)
+}
+
 // begin works on a run in the background. end hands back what is in progress, and waits.
 func (w *worker) begin(ctx context.Context, a announcement) (end func()) {
 	stop, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		run := a.Manifest.RunID
-		limits, err := w.limits(ctx, a)
-		var h fleet.Worker
-		if err == nil {
-			h, err = w.o.Open(ctx, a.Manifest, limits)
-		}
+		h, err := w.open(ctx, a)
 		if err != nil {
 			w.refuse(run, err)
 			return
