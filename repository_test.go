@@ -130,7 +130,7 @@ var arrows = map[string][]string{
 	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
 	// Runs on several machines: what the command line knows of a queue, and NATS JetStream.
 	"harness/fleet":           {"harness/admission", "harness/ledger", "harness/ledger/manifest"},
-	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "internal/regular"},
+	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},

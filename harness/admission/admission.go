@@ -21,22 +21,22 @@ import (
 type Limits struct {
 	// Concurrency bounds requests in flight per provider and key. It is lowered while the
 	// provider rejects requests; 0 means the run's value.
-	Concurrency int
-	// RequestsPerMinute and TokensPerMinute are the provider's limits per key; 0 means
-	// unknown.
-	RequestsPerMinute, TokensPerMinute int64
+	Concurrency int `json:"concurrency"`
+	// RequestsPerMinute and TokensPerMinute are those of the provider per key; 0 means unknown.
+	RequestsPerMinute int64 `json:"requests_per_minute"`
+	TokensPerMinute   int64 `json:"tokens_per_minute"`
 	// Batched says that the requests go into batches, which have no rate: they wait for caps only.
-	Batched bool
+	Batched bool `json:"batched"`
 	// Caps bound the provider's share of the spending.
 	Caps
 }
 
-// Caps bound the spending of a run. Zero means no cap.
+// Caps bound the spending of a run: money in nano-USD, tokens of all classes, and requests with
+// every attempt. Zero means no cap.
 type Caps struct {
-	// CostNanoUSD is money in nano-USD.
-	CostNanoUSD int64
-	// Tokens of all classes, Requests with every attempt.
-	Tokens, Requests int64
+	CostNanoUSD int64 `json:"cost_nano_usd"`
+	Tokens      int64 `json:"tokens"`
+	Requests    int64 `json:"requests"`
 }
 
 // Options configure a Control. The zero value bounds nothing but concurrency.

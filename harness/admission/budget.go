@@ -11,12 +11,12 @@ import (
 // wraps it names the cap.
 var ErrCapped = errors.New("the cap on spending is reached")
 
-// Spend is money, tokens and requests, none of them negative.
+// Spend is money in nano-USD, tokens of all classes, and requests with every attempt. None of
+// them is negative.
 type Spend struct {
-	// CostNanoUSD is money in nano-USD.
-	CostNanoUSD int64
-	// Tokens of all classes, Requests with every attempt.
-	Tokens, Requests int64
+	CostNanoUSD int64 `json:"cost_nano_usd"`
+	Tokens      int64 `json:"tokens"`
+	Requests    int64 `json:"requests"`
 }
 
 // Plus returns the sum; a sum that would overflow is the largest number.

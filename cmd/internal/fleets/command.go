@@ -124,11 +124,22 @@ func (r *Run) ResumeHint(dir string) string {
 	if !r.Queued() {
 		return rundir.ResumeHint(dir)
 	}
-	text := "cupel-fleet run --queue " + r.url
-	if r.name != fleet.DefaultName {
-		text += " --fleet " + r.name
+	return r.resume(dir)
+}
+
+// resume is the command that resumes a run of the fleet.
+func (c *connection) resume(run string) string {
+	text := "cupel-fleet run --queue " + c.url
+	if c.name != fleet.DefaultName {
+		text += " --fleet " + c.name
 	}
-	return text + " --resume " + dir
+	if c.ca != "" {
+		text += " --queue-ca " + c.ca
+	}
+	if c.cert != "" {
+		text += " --queue-cert " + c.cert + " --queue-key " + c.key
+	}
+	return text + " --resume " + run
 }
 
 // Join lets the workers of the queue execute the run of o. finish must be called after the run.

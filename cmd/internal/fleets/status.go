@@ -50,7 +50,7 @@ Details: docs/scale.md.`,
 				_, err = fmt.Fprintf(host.JSON, "%s\n", text)
 				return err
 			}
-			return show(host, s)
+			return show(host, s, conn.resume)
 		},
 	}
 	conn.add(cmd.Flags())
@@ -58,11 +58,12 @@ Details: docs/scale.md.`,
 	return cmd
 }
 
-func show(h Host, s fleet.Status) error {
+// show prints a status. resume is the command that resumes a run.
+func show(h Host, s fleet.Status, resume func(run string) string) error {
 	if s.Run == nil {
 		_, _ = fmt.Fprintf(h.Stdout, "fleet %s: no run in progress\n", s.Name)
 	} else {
-		showRun(h, s)
+		showRun(h, s, resume)
 	}
 	if len(s.Workers) == 0 {
 		_, err := fmt.Fprintln(h.Stdout, "no workers")
@@ -141,11 +142,11 @@ func dollarCap(nano int64) string {
 
 func dollars(nano int64) string { return "$" + console.USD(nano) }
 
-func showRun(h Host, s fleet.Status) {
+func showRun(h Host, s fleet.Status, resume func(run string) string) {
 	r := s.Run
 	_, _ = fmt.Fprintf(h.Stdout, "fleet %s: run %s of %s, mode %s\n", s.Name, console.Line(r.RunID), console.Line(r.Suite), console.Line(r.Mode))
 	if !s.Coordinated {
-		_, _ = fmt.Fprintf(h.Stdout, "coordinator  none: continue with cupel-fleet run --queue URL --resume %s\n", console.Line(r.RunID))
+		_, _ = fmt.Fprintf(h.Stdout, "coordinator  none: continue with %s\n", console.Line(resume(r.RunID)))
 	} else {
 		cost := dollars(r.CostNanoUSD)
 		if r.CostUnknown {

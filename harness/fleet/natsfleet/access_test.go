@@ -2,6 +2,11 @@ package natsfleet_test
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -51,4 +56,25 @@ func TestReadOnlyQueue(t *testing.T) {
 	require.ErrorContains(t, err, "credentials may not")
 	require.Contains(t, log.String(), "Permissions Violation for Publish")
 	require.NotContains(t, err.Error()+log.String(), "secret-of-the")
+}
+
+// A queue whose certificate has an unknown authority is not trusted, and the message says how it is.
+func TestUnknownAuthority(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewTLSServer(nil) // for its certificate
+	t.Cleanup(other.Close)
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, TLSConfig: &tls.Config{Certificates: other.TLS.Certificates}})
+	require.NoError(t, err)
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	require.True(t, s.ReadyForConnections(30*time.Second))
+	for _, scheme := range []string{"tls://", "nats://"} {
+		_, err = natsfleet.Service{}.Dial(context.Background(), fleet.Access{URL: scheme + s.Addr().String(), Name: "test"})
+		require.ErrorContains(t, err, "write its address as tls://HOST:PORT, and name the file of that authority with --queue-ca")
+	}
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate().Raw}), 0o600))
+	q, err := natsfleet.Service{}.Dial(context.Background(), fleet.Access{URL: "tls://" + s.Addr().String(), Name: "test", CA: ca})
+	require.NoError(t, err)
+	require.NoError(t, q.Close())
 }

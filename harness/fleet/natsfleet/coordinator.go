@@ -23,8 +23,8 @@ type coordinator struct {
 	*queue
 	o    fleet.CoordinateOptions
 	lock *lock
-	run  string // set by the first Execute
-	free bool   // the run is a replay
+	// run and its mode are set by the first Execute.
+	run, mode string
 
 	mu sync.Mutex
 	// outstanding are the published units without a result, by token.
@@ -118,7 +118,7 @@ func (c *coordinator) begin(ctx context.Context, w fleet.Work, lost context.Canc
 			}
 		}
 	}
-	c.run, c.free = run, w.Manifest.Mode == "replay"
+	c.run, c.mode = run, w.Manifest.Mode
 	c.lock.use(state, lost)
 	work, err := c.js.Stream(ctx, c.stream("work"))
 	if err != nil {
@@ -223,7 +223,7 @@ func (c *coordinator) publish(ctx context.Context, out outstanding) error {
 // hasResult reports whether the queue has a result of a unit. It does not ask in a replay, which costs
 // nothing.
 func hasResult(ctx context.Context, c *coordinator, name string) (bool, error) {
-	if c.free {
+	if c.mode == "replay" {
 		return false, nil
 	}
 	done, err := c.js.Stream(ctx, c.stream("done"))
@@ -293,7 +293,14 @@ func (c *coordinator) Finish(complete bool) error {
 	}
 	c.lock.release(ctx)
 	if c.redelivered > 0 {
-		c.access.Say(fmt.Sprintf("%d units of lost workers were taken over: %d of their exchanges were not asked again, at most %d requests in flight were", c.redelivered, c.resumed, c.repeated))
+		text := fmt.Sprintf("%d units of lost workers were taken over", c.redelivered)
+		switch c.mode {
+		case "record":
+			text += fmt.Sprintf(": %d of their exchanges were not asked again, at most %d requests in flight were", c.resumed, c.repeated)
+		case "live":
+			text += fmt.Sprintf(" and began again: at most %d requests were asked twice", c.repeated)
+		}
+		c.access.Say(text)
 	}
 	if err != nil {
 		return fmt.Errorf("queue %s: end run %s: %w", shown(c.access.URL), c.run, err)

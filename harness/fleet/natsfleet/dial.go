@@ -16,6 +16,7 @@ package natsfleet
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -181,7 +182,10 @@ func isLoopback(host string) bool {
 
 // explain adds what to do about an error of the queue.
 func explain(err error) error {
+	var authority x509.UnknownAuthorityError
 	switch {
+	case errors.As(err, &authority):
+		return fmt.Errorf("%w: write its address as tls://HOST:PORT, and name the file of that authority with --queue-ca", err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%w: set CUPEL_QUEUE_USER and CUPEL_QUEUE_PASSWORD, CUPEL_QUEUE_TOKEN or CUPEL_QUEUE_CREDS to credentials that it accepts", err)
 	case errors.Is(err, nats.ErrNoServers):

@@ -329,7 +329,8 @@ func TestAccess(t *testing.T) {
 // Beyond this machine a queue requires TLS and credentials.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
-	damaged := t.TempDir()
+	damaged, used := t.TempDir(), t.TempDir()
+	serve(t, fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: used})
 	require.NoError(t, os.WriteFile(filepath.Join(damaged, "jetstream"), nil, 0o600))
 	for _, c := range []struct {
 		o    fleet.ServeOptions
@@ -339,6 +340,7 @@ func TestServeRefuses(t *testing.T) {
 		{fleet.ServeOptions{Listen: "nowhere"}, []string{"HOST:PORT"}},
 		{fleet.ServeOptions{Listen: "127.0.0.1:99999"}, []string{"must be 0 to 65535"}},
 		{fleet.ServeOptions{Listen: "127.0.0.1:0", Cert: "none.crt", Key: "none.key"}, []string{"none.crt"}},
+		{fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: used}, []string{"lock " + used, "another queue uses it: stop that one"}},
 		{fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: damaged}, []string{"the server did not start in " + damaged, "Can't start JetStream"}},
 	} {
 		if c.o.Dir == "" {

@@ -87,7 +87,7 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 		_ = msg.Term() // if it is delivered again, it is dropped then
 		return nil
 	}
-	if !c.free { // so that no worker begins the unit again, once its exchanges are removed
+	if c.mode != "replay" { // so that no worker begins the unit again, once its exchanges are removed
 		if err := removeWork(ctx, c, name); err != nil {
 			return nil // it is delivered again
 		}
@@ -104,7 +104,7 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 	if err := msg.DoubleAck(ctx); err != nil {
 		return nil // it is delivered again, and ignored
 	}
-	if w.Manifest.Mode == "record" {
+	if c.mode == "record" {
 		removeData(ctx, c, name, final)
 	}
 	c.mu.Lock()

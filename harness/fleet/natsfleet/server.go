@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/internal/atomicfile"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -36,6 +38,11 @@ func serve(ctx context.Context, o fleet.ServeOptions, began func(url string)) er
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return err
 	}
+	unlock, err := lockFolder(o.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	s, err := server.NewServer(opts)
 	if err != nil {
 		return err
@@ -51,7 +58,8 @@ func serve(ctx context.Context, o fleet.ServeOptions, began func(url string)) er
 	if opts.TLSConfig != nil {
 		scheme = "tls"
 	}
-	began(scheme + "://" + s.Addr().String())
+	_, port, _ := net.SplitHostPort(s.Addr().String()) // the server chooses it if it is 0
+	began(scheme + "://" + net.JoinHostPort(opts.Host, port))
 	if failed := unhealthy(ctx, s); failed != "" {
 		if !s.JetStreamEnabled() {
 			failed = log.last()
@@ -59,6 +67,23 @@ func serve(ctx context.Context, o fleet.ServeOptions, began func(url string)) er
 		return fmt.Errorf("cannot store the queue in %s: %s; give the disk space or make it writable, and start the queue again with the same folder: run and workers wait for it, and continue", o.Dir, failed)
 	}
 	return nil
+}
+
+// lockFolder keeps other queues out of a folder, which two of them would damage.
+func lockFolder(dir string) (unlock func(), err error) {
+	f, err := regular.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	held, err := atomicfile.Lock(f)
+	if err == nil && held {
+		err = errors.New("another queue uses it: stop that one, or name another folder with --dir")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return func() { _ = f.Close() }, nil
 }
 
 // started waits until clients can connect. It returns false if they cannot within 20 s, or the server
