@@ -205,7 +205,7 @@ func NewWorker(o Options, m manifest.Manifest) (*Worker, error) {
 func (w *Worker) join(m manifest.Manifest) (err error) {
 	r := w.r
 	if err := errors.Join(differences(r, m)...); err != nil {
-		return &ConfigError{fmt.Errorf("run %s cannot be executed here:\n%w", m.RunID, err)}
+		return &ConfigError{fmt.Errorf("run %s cannot be executed here; make files and program of this machine those of the run, and start the worker again:\n%w", m.RunID, err)}
 	}
 	r.id = m.RunID
 	r.resumed = &resumption{manifest: m} // journals of earlier attempts continue

@@ -126,7 +126,7 @@ func TestWorkerRefuses(t *testing.T) {
 	_, err = harness.NewWorker(o, m)
 	var config *harness.ConfigError
 	require.ErrorAs(t, err, &config)
-	for _, part := range []string{"the suite changed", "cupel itself changed", "the price table changed"} {
+	for _, part := range []string{"start the worker again", "the suite changed", "cupel itself changed", "the price table changed"} {
 		require.ErrorContains(t, err, part)
 	}
 
