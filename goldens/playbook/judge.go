@@ -170,7 +170,7 @@ func (j judge) judge(seen any, with []byte, rates Rates, u float64) (pass bool, 
 
 // apply applies the rule to what the judge sees of a work.
 func (j judge) apply(value any, with []byte) (good bool, score float64, err error) {
-	env := expression.Env{}
+	env := map[string]any{}
 	seen, _ := value.(map[string]any)
 	for _, name := range judged {
 		env[name] = seen[name]

@@ -2,39 +2,31 @@ package expression
 
 import "encoding/json"
 
-// JSON returns the value of Eval as the function JSON does, without making the objects
+// JSON returns the value of EvalIn as the function JSON does, without making the objects
 // and lists that a file gives as such.
-func (p *Program) JSON(env Env, limit int) (json.RawMessage, error) {
+func (p *Program) JSON(env *Env, limit int) (json.RawMessage, error) {
 	_, text, err := p.built(env, limit, false)
 	return text, err
 }
 
-// Keep returns the value of Eval as Plain does, and its text as JSON does.
-func (p *Program) Keep(env Env, limit int) (any, json.RawMessage, error) {
+// Keep returns the value of EvalIn as Plain does, and its text as JSON does.
+func (p *Program) Keep(env *Env, limit int) (any, json.RawMessage, error) {
 	return p.built(env, limit, true)
 }
 
-func (p *Program) built(env Env, limit int, keep bool) (any, json.RawMessage, error) {
+func (p *Program) built(env *Env, limit int, keep bool) (any, json.RawMessage, error) {
 	w := writer{out: make([]byte, 0, 16+32*len(p.parts)), limit: limit}
-	v, err := p.build(meterOf(env), &w, keep, 0)
+	v, err := p.build(env, &w, keep, 0)
 	if err == nil {
 		err = w.check()
 	}
 	return v, w.out, err
 }
 
-// value is Eval with the environment of a meter.
-func (p *Program) value(m *meter) (any, error) {
-	if p.eval == nil {
-		return p.constant, nil
-	}
-	return p.eval(m)
-}
-
 // build writes the program's value and, if keep is true, returns it as a value to keep.
-func (p *Program) build(m *meter, w *writer, keep bool, level int) (any, error) {
+func (p *Program) build(env *Env, w *writer, keep bool, level int) (any, error) {
 	if p.parts == nil {
-		v, err := p.value(m)
+		v, err := p.EvalIn(env)
 		if err == nil && keep {
 			v, err = Plain(v, w.limit)
 		}
@@ -58,7 +50,7 @@ func (p *Program) build(m *meter, w *writer, keep bool, level int) (any, error) 
 		if begin = ','; object {
 			w.out = append(w.out, p.labels[i]...)
 		}
-		v, err := part.build(m, w, keep, level+1)
+		v, err := part.build(env, w, keep, level+1)
 		switch {
 		case err != nil:
 			return nil, err

@@ -9,20 +9,26 @@ import (
 
 // evaluator evaluates an expression without a machine. ok is false where the machine has
 // to say what is wrong, or what the value is.
-type evaluator func(m *meter) (v any, ok bool)
+type evaluator func(env *Env) (v any, ok bool)
+
+// scope are the names that an expression may use.
+type scope []string
 
 // direct returns how an expression made of members, comparisons, integers, our functions
 // and predicates is evaluated without a machine, which takes a multiple of the time; nil
 // for any other. It takes work from the same meter. The expression has been checked, and
 // guard has not yet rewritten it.
-func direct(node ast.Node) evaluator {
+func (s scope) direct(node ast.Node) evaluator {
 	switch n := node.(type) {
 	case *ast.IdentifierNode:
-		name := n.Value
-		return func(m *meter) (any, bool) { return m.env[name], true }
+		i := slices.Index(s, n.Value)
+		if i < 0 {
+			return nil
+		}
+		return func(env *Env) (any, bool) { return env.values[i], true }
 	case *ast.PointerNode:
 		if n.Name == "" {
-			return func(m *meter) (any, bool) { return m.item, true }
+			return func(env *Env) (any, bool) { return env.item, true }
 		}
 	case *ast.NilNode:
 		return fixed(nil)
@@ -34,62 +40,62 @@ func direct(node ast.Node) evaluator {
 		return fixed(n.Value)
 	case *ast.MemberNode:
 		if name, ok := n.Property.(*ast.StringNode); ok {
-			return named(direct(n.Node), name.Value)
+			return named(s.direct(n.Node), name.Value)
 		}
-		if parts := directs(n.Node, n.Property); parts != nil {
+		if parts := s.directs(n.Node, n.Property); parts != nil {
 			return member(parts[0], parts[1])
 		}
 	case *ast.BinaryNode:
-		if parts := directs(n.Left, n.Right); parts != nil {
+		if parts := s.directs(n.Left, n.Right); parts != nil {
 			return binary(n.Operator, parts[0], parts[1])
 		}
 	case *ast.ConditionalNode:
-		if parts := directs(n.Cond, n.Exp1, n.Exp2); parts != nil {
+		if parts := s.directs(n.Cond, n.Exp1, n.Exp2); parts != nil {
 			return conditional(parts[0], parts[1], parts[2])
 		}
 	case *ast.MapNode:
-		return directObject(n)
+		return s.directObject(n)
 	case *ast.CallNode:
 		name, _ := n.Callee.(*ast.IdentifierNode)
 		f, known := functions[nameOf(name)]
-		if parts := directs(n.Arguments...); known && len(parts) == f.args {
+		if parts := s.directs(n.Arguments...); known && len(parts) == f.args {
 			return directCall(f, parts)
 		}
 	case *ast.BuiltinNode:
-		return directBuiltin(n)
+		return s.directBuiltin(n)
 	}
 	return nil
 }
 
 // directs returns the evaluators of several nodes; nil if one of them has none.
-func directs(nodes ...ast.Node) []evaluator {
+func (s scope) directs(nodes ...ast.Node) []evaluator {
 	out := make([]evaluator, len(nodes))
 	for i, node := range nodes {
-		if out[i] = direct(node); out[i] == nil {
+		if out[i] = s.direct(node); out[i] == nil {
 			return nil
 		}
 	}
 	return out
 }
 
-func fixed(v any) evaluator { return func(*meter) (any, bool) { return v, true } }
+func fixed(v any) evaluator { return func(*Env) (any, bool) { return v, true } }
 
 // named is a member whose name the expression has.
 func named(of evaluator, name string) evaluator {
 	if of == nil {
 		return nil
 	}
-	return func(m *meter) (any, bool) {
-		v, ok := of(m)
+	return func(env *Env) (any, bool) {
+		v, ok := of(env)
 		object, isObject := v.(map[string]any)
 		return object[name], ok && isObject
 	}
 }
 
 func member(of, key evaluator) evaluator {
-	return func(m *meter) (any, bool) {
-		v, okOf := of(m)
-		k, okKey := key(m)
+	return func(env *Env) (any, bool) {
+		v, okOf := of(env)
+		k, okKey := key(env)
 		object, isObject := v.(map[string]any)
 		name, isText := k.(string)
 		return object[name], okOf && okKey && isObject && isText
@@ -97,15 +103,15 @@ func member(of, key evaluator) evaluator {
 }
 
 func conditional(cond, then, otherwise evaluator) evaluator {
-	return func(m *meter) (any, bool) {
-		holds, ok := truth(cond(m))
+	return func(env *Env) (any, bool) {
+		holds, ok := truth(cond(env))
 		switch {
 		case !ok:
 			return nil, false
 		case holds:
-			return then(m)
+			return then(env)
 		}
-		return otherwise(m)
+		return otherwise(env)
 	}
 }
 
@@ -122,16 +128,16 @@ func binary(operator string, left, right evaluator) evaluator {
 	case "or", "||":
 		return conditional(left, fixed(true), right)
 	case "==", "!=":
-		return func(m *meter) (any, bool) {
-			a, okLeft := left(m)
-			b, okRight := right(m)
-			same, ok := equal(m, a, b, okLeft && okRight)
+		return func(env *Env) (any, bool) {
+			a, okLeft := left(env)
+			b, okRight := right(env)
+			same, ok := equal(env, a, b, okLeft && okRight)
 			return same == (operator == "=="), ok
 		}
 	case "<", "<=", ">", ">=", "+", "-":
-		return func(m *meter) (any, bool) {
-			a, okLeft := left(m)
-			b, okRight := right(m)
+		return func(env *Env) (any, bool) {
+			a, okLeft := left(env)
+			b, okRight := right(env)
 			x, isLeft := a.(int)
 			y, isRight := b.(int)
 			if okLeft && okRight && isLeft && isRight {
@@ -139,24 +145,24 @@ func binary(operator string, left, right evaluator) evaluator {
 			}
 			before, isText := a.(string)
 			after, both := b.(string)
-			return before + after, okLeft && okRight && operator == "+" && isText && both && m.text(len(before)+len(after)) == nil
+			return before + after, okLeft && okRight && operator == "+" && isText && both && env.text(len(before)+len(after)) == nil
 		}
 	}
 	return nil
 }
 
 // equal compares two values; ok is false if they are not known, or the work is too much.
-func equal(m *meter, a, b any, known bool) (same, ok bool) {
+func equal(env *Env, a, b any, known bool) (same, ok bool) {
 	if text, ok := b.(string); ok { // the usual case, for which the library needs reflection
 		v, ok := a.(string)
-		return ok && v == text, known && m.shallow(b) == nil
+		return ok && v == text, known && env.shallow(b) == nil
 	}
 	switch {
 	case !known:
 		return false, false
 	case b == nil: // whatever a contains
 		return runtime.IsNil(a), true
-	case m.deep(a, 0) != nil:
+	case env.deep(a, 0) != nil:
 		return false, false
 	}
 	return runtime.Equal(a, b), true
@@ -179,21 +185,21 @@ func integers(operator string, x, y int) (v any, ok bool) {
 	return x - y, (x-y < x) == (y > 0)
 }
 
-func directObject(n *ast.MapNode) evaluator {
+func (s scope) directObject(n *ast.MapNode) evaluator {
 	keys := make([]string, len(n.Pairs))
 	values := make([]evaluator, len(n.Pairs))
 	for i, node := range n.Pairs {
 		pair := node.(*ast.PairNode)
 		key, isText := pair.Key.(*ast.StringNode)
-		if values[i] = direct(pair.Value); !isText || values[i] == nil || slices.Contains(keys[:i], key.Value) {
+		if values[i] = s.direct(pair.Value); !isText || values[i] == nil || slices.Contains(keys[:i], key.Value) {
 			return nil
 		}
 		keys[i] = key.Value
 	}
-	return func(m *meter) (any, bool) {
+	return func(env *Env) (any, bool) {
 		object := make(map[string]any, len(keys))
 		for i, key := range keys {
-			v, ok := values[i](m)
+			v, ok := values[i](env)
 			if !ok {
 				return nil, false
 			}
@@ -204,16 +210,16 @@ func directObject(n *ast.MapNode) evaluator {
 }
 
 func directCall(f function, args []evaluator) evaluator {
-	return func(m *meter) (any, bool) {
+	return func(env *Env) (any, bool) {
 		values := make([]any, len(args))
 		for i, arg := range args {
-			v, ok := arg(m)
+			v, ok := arg(env)
 			if !ok {
 				return nil, false
 			}
 			values[i] = v
 		}
-		v, err := f.call(m, values)
+		v, err := f.call(&env.meter, values)
 		return v, err == nil
 	}
 }

@@ -37,10 +37,6 @@ const (
 	maxNested = 200       // levels of a value compared or written
 )
 
-// Env holds the values of names during an evaluation. Evaluations add a counter of their
-// own to it, so it must not be used by several at the same time.
-type Env = map[string]any
-
 // Error is a mistake in an expression, found when it is compiled or evaluated.
 type Error struct {
 	// Text is the expression, or the string around it.
@@ -58,11 +54,12 @@ func (e *Error) Error() string {
 
 // Program is a compiled expression, template or value. It is safe for concurrent use.
 type Program struct {
-	names   []string
+	// scope are the names that it may use, names those that it uses.
+	scope, names []string
 	members []Member
 	// constant is the value of a program that has no eval.
 	constant any
-	eval     func(*meter) (any, error)
+	eval     func(*Env) (any, error)
 	// parts are those of an object or a list in a file, of which at least one is not
 	// constant; keys are those of the object, sorted, and labels what JSON has before their
 	// values.
@@ -92,19 +89,28 @@ func (p *Program) Members() []Member { return p.members }
 // any other program.
 func (p *Program) Constant() (value any, ok bool) { return p.constant, p.eval == nil }
 
-// Eval returns the program's value where names have the values of env. It may share parts
-// with env, and holds lists of Go types that only expressions make: Plain or JSON make it
-// a value to keep. The error is an *Error.
-func (p *Program) Eval(env Env) (any, error) {
+// Eval returns the program's value where names have these values; the others are null. It
+// may share parts with them, and holds lists of Go types that only expressions make: Plain
+// or JSON make it a value to keep. The error is an *Error.
+func (p *Program) Eval(values map[string]any) (any, error) {
+	env := NewEnv(p.scope)
+	for _, name := range p.names {
+		env.Set(slices.Index(p.scope, name), values[name])
+	}
+	return p.EvalIn(env)
+}
+
+// EvalIn is Eval with the values of an environment.
+func (p *Program) EvalIn(env *Env) (any, error) {
 	if p.eval == nil {
 		return p.constant, nil
 	}
-	return p.eval(meterOf(env))
+	return p.eval(env)
 }
 
 // Holds returns the value of a condition. Any value other than true or false is an error.
-func (p *Program) Holds(env Env) (bool, error) {
-	v, err := p.Eval(env)
+func (p *Program) Holds(values map[string]any) (bool, error) {
+	v, err := p.Eval(values)
 	if err != nil {
 		return false, err
 	}
@@ -142,7 +148,7 @@ func Compile(text string, names []string) (*Program, error) {
 	if _, err := checker.Check(tree, config); err != nil {
 		return nil, located(text, err, names)
 	}
-	short := direct(tree.Node)
+	short := scope(names).direct(tree.Node)
 	guard := &guard{names: names}
 	guard.rewrite(&tree.Node)
 	if guard.err != nil {
@@ -167,39 +173,28 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	evaluate := func(m *meter) (any, error) { return run(text, short, code, m) }
-	return &Program{names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
+	evaluate := func(env *Env) (any, error) { return run(text, short, code, env) }
+	return &Program{scope: names, names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}
 
 // run evaluates an expression directly, where that is possible, or by a machine.
-func run(text string, short evaluator, code *vm.Program, m *meter) (any, error) {
-	m.left, m.item = maxSteps, nil
+func run(text string, short evaluator, code *vm.Program, env *Env) (any, error) {
+	env.left, env.item = maxSteps, nil
 	if short != nil {
-		if v, ok := short(m); ok {
+		if v, ok := short(env); ok {
 			return v, nil
 		}
 	}
-	m.left = maxSteps
+	env.left = maxSteps
 	machine := machines.Get().(*vm.VM)
 	defer machines.Put(machine)
-	v, err := machine.Run(code, m.env)
+	v, err := machine.Run(code, env.named())
 	if err != nil {
 		return nil, located(text, err, nil)
 	}
 	return v, nil
-}
-
-// meterOf returns the environment's meter.
-func meterOf(env Env) *meter {
-	m, ok := env[meterName].(*meter)
-	if !ok {
-		m = &meter{}
-		env[meterName] = m
-	}
-	m.env = env // a copy of an environment has its meter
-	return m
 }
 
 // located makes an *Error of what the library says.

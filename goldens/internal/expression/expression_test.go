@@ -3,7 +3,6 @@ package expression
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +16,10 @@ import (
 const sample = `{"orders":{"O1":{"id":"O1","total":2500,"status":"shipped","items":["pen","ink"]},"O2":{"id":"O2","total":900,"status":"open","items":[]}},
 "refunds":[{"id":"R2","order":"O1"},{"id":"R10","order":"O2"}],"vat":0.19,"big":12345678901234567890,"name":"Ünal","empty":null}`
 
-func environment(t testing.TB) Env {
+func environment(t testing.TB) map[string]any {
 	state, err := Decode([]byte(sample))
 	require.NoError(t, err)
-	return Env{"state": state, "args": map[string]any{"id": "O1", "n": 3}, "today": "2026-05-13"}
+	return map[string]any{"state": state, "args": map[string]any{"id": "O1", "n": 3}, "today": "2026-05-13"}
 }
 
 var sampleNames = []string{"state", "args", "today"}
@@ -226,18 +225,31 @@ func TestDirectAgreesWithTheMachine(t *testing.T) {
 			require.Equal(t, wrong.Detail, mistake.Detail, text)
 		}
 	}
-	env := environment(t)
-	state := env["state"].(map[string]any)
-	copied := maps.Clone(env)
-	copied["state"] = map[string]any{"vat": 1}
-	p, err := Compile("state.vat", sampleNames)
+}
+
+// TestEnvironments: a value that is set is what the next evaluation reads, by a machine or
+// without one, and programs of fewer names read the same environment.
+func TestEnvironments(t *testing.T) {
+	env := NewEnv([]string{"args", "n"})
+	for n := range 3 {
+		env.Set(1, n)
+		for _, text := range []string{"n + 1", "let z = 1; n + z"} {
+			p, err := Compile(text, []string{"args", "n"})
+			require.NoError(t, err)
+			v, err := p.EvalIn(env)
+			require.NoError(t, err)
+			require.Equal(t, n+1, v, text)
+		}
+	}
+	fewer, err := Template("{{args}}, {{args}}", []string{"args"})
 	require.NoError(t, err)
-	v, err := p.Eval(copied)
+	env.Set(0, "x")
+	v, err := fewer.EvalIn(env)
 	require.NoError(t, err)
-	require.Equal(t, 1, v)
-	v, err = p.Eval(env)
+	require.Equal(t, "x, x", v)
+	v, err = fewer.Eval(map[string]any{"args": "y"})
 	require.NoError(t, err)
-	require.Equal(t, state["vat"], v)
+	require.Equal(t, "y, y", v)
 }
 
 func TestNames(t *testing.T) {
@@ -276,7 +288,7 @@ func TestTemplates(t *testing.T) {
 	}
 	p, err := Template("{{join(map(1..10000, \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"), \"\")}}{{join(map(1..10000, \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"), \"\")}}", nil)
 	require.NoError(t, err)
-	_, err = p.Eval(Env{})
+	_, err = p.Eval(nil)
 	require.ErrorContains(t, err, "too much work or memory")
 }
 

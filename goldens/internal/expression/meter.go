@@ -6,13 +6,7 @@ import (
 )
 
 // meter counts down the work that an evaluation may still do.
-type meter struct {
-	left int
-	// env is the environment of the evaluation, item that of the innermost predicate: a
-	// direct expression reads them.
-	env  Env
-	item any
-}
+type meter struct{ left int }
 
 func tooMuch() error {
 	return fmt.Errorf("the evaluation takes too much work or memory; an expression may take %d steps, make %d list items and strings of %d KiB", maxSteps, maxValues, maxText>>10)

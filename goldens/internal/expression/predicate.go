@@ -8,16 +8,16 @@ import (
 )
 
 // directBuiltin is direct for lower and for predicates over lists and objects.
-func directBuiltin(n *ast.BuiltinNode) evaluator {
+func (s scope) directBuiltin(n *ast.BuiltinNode) evaluator {
 	if len(n.Arguments) == 0 {
 		return nil
 	}
-	of := direct(n.Arguments[0])
+	of := s.direct(n.Arguments[0])
 	if of != nil && n.Name == "lower" {
-		return func(m *meter) (any, bool) {
-			v, ok := of(m)
+		return func(env *Env) (any, bool) {
+			v, ok := of(env)
 			text, isText := v.(string)
-			return strings.ToLower(text), ok && isText && m.shallow(v) == nil
+			return strings.ToLower(text), ok && isText && env.shallow(v) == nil
 		}
 	}
 	if of == nil || len(n.Arguments) != 2 {
@@ -28,25 +28,25 @@ func directBuiltin(n *ast.BuiltinNode) evaluator {
 	if predicate == nil || collect == nil {
 		return nil
 	}
-	body := bodyOf(predicate.Node)
+	body := s.bodyOf(predicate.Node)
 	nodes := size(n.Arguments[1:])
 	if body.value == nil {
 		return nil
 	}
 	filters := n.Name != "map" && n.Name != "sum"
-	return func(m *meter) (any, bool) {
-		v, ok := of(m)
-		other, known := body.once(m)
+	return func(env *Env) (any, bool) {
+		v, ok := of(env)
+		other, known := body.once(env)
 		if !ok || !known {
 			return nil, false
 		}
-		pass := pass{m: m, value: body.value, other: other}
-		outer := m.item
+		pass := pass{env: env, value: body.value, other: other}
+		outer := env.item
 		if object, isObject := v.(map[string]any); isObject && filters {
 			v, ok = pass.matching(object, nodes)
 			pass.value = nil
 		} else {
-			items, err := m.items(v, nodes)
+			items, err := env.items(v, nodes)
 			v, ok = items, err == nil
 		}
 		if list, isList := v.([]any); ok && isList {
@@ -54,7 +54,7 @@ func directBuiltin(n *ast.BuiltinNode) evaluator {
 		} else {
 			ok = false
 		}
-		m.item = outer
+		env.item = outer
 		return v, ok
 	}
 }
@@ -63,29 +63,29 @@ func directBuiltin(n *ast.BuiltinNode) evaluator {
 // the other side of a comparison that reads no item.
 type body struct {
 	once  evaluator
-	value func(m *meter, other any) (any, bool)
+	value func(env *Env, other any) (any, bool)
 }
 
 // bodyOf returns the evaluators of a predicate; none if there are none.
-func bodyOf(node ast.Node) body {
+func (s scope) bodyOf(node ast.Node) body {
 	if n, ok := node.(*ast.BinaryNode); ok && n.Operator == "==" && !readsItem(n.Right) {
-		if left, right := direct(n.Left), direct(n.Right); left != nil && right != nil {
-			return body{right, func(m *meter, other any) (any, bool) {
-				v, ok := left(m)
-				return equal(m, v, other, ok)
+		if left, right := s.direct(n.Left), s.direct(n.Right); left != nil && right != nil {
+			return body{right, func(env *Env, other any) (any, bool) {
+				v, ok := left(env)
+				return equal(env, v, other, ok)
 			}}
 		}
 	}
-	if whole := direct(node); whole != nil {
-		return body{fixed(nil), func(m *meter, _ any) (any, bool) { return whole(m) }}
+	if whole := s.direct(node); whole != nil {
+		return body{fixed(nil), func(env *Env, _ any) (any, bool) { return whole(env) }}
 	}
 	return body{}
 }
 
 // pass is one evaluation of a predicate for many items.
 type pass struct {
-	m     *meter
-	value func(m *meter, other any) (any, bool) // nil if it is true of every item
+	env   *Env
+	value func(env *Env, other any) (any, bool) // nil if it is true of every item
 	other any
 }
 
@@ -93,8 +93,8 @@ func (p pass) of(item any) (any, bool) {
 	if p.value == nil {
 		return true, true
 	}
-	p.m.item = item
-	return p.value(p.m, p.other)
+	p.env.item = item
+	return p.value(p.env, p.other)
 }
 
 // pointers counts the items of predicates that a node reads.
@@ -117,7 +117,7 @@ func readsItem(node ast.Node) bool {
 // their keys. ok is false if it fails for any of them, so that the order in which they are
 // seen does not matter.
 func (p pass) matching(object map[string]any, nodes int) (list []any, ok bool) {
-	if p.m.use(len(object)*(nodes+1)) != nil {
+	if p.env.use(len(object)*(nodes+1)) != nil {
 		return nil, false
 	}
 	var few [8]string

@@ -29,14 +29,17 @@ func joined(parts []*Program) *Program {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return together(parts, func(m *meter) (any, error) { return insert(parts, m) })
+	return together(parts, func(env *Env) (any, error) { return insert(parts, env) })
 }
 
 // together is the program that eval computes with its parts.
-func together(parts []*Program, eval func(*meter) (any, error)) *Program {
+func together(parts []*Program, eval func(*Env) (any, error)) *Program {
 	p := &Program{eval: eval, needs: needsOf(parts)}
 	for _, part := range parts {
 		p.names, p.members = append(p.names, part.names...), append(p.members, part.members...)
+		if part.scope != nil {
+			p.scope = part.scope
+		}
 	}
 	slices.Sort(p.names)
 	p.names = slices.Compact(p.names)
@@ -161,11 +164,11 @@ func closing(s string) int {
 	return -1
 }
 
-func insert(parts []*Program, outer *meter) (any, error) {
+func insert(parts []*Program, env *Env) (any, error) {
 	m := meter{left: maxSteps}
 	var out strings.Builder
 	for _, p := range parts {
-		v, err := p.value(outer)
+		v, err := p.EvalIn(env)
 		if err != nil {
 			return nil, err
 		}
@@ -251,10 +254,10 @@ func readObject(p yamlfile.Place, names []string) *Program {
 	for i, key := range keys {
 		parts[i] = values[key]
 	}
-	return combined(keys, parts, func(m *meter) (any, error) {
+	return combined(keys, parts, func(env *Env) (any, error) {
 		object := make(map[string]any, len(keys))
 		for i, p := range parts {
-			v, err := p.value(m)
+			v, err := p.EvalIn(env)
 			if err != nil {
 				return nil, err
 			}
@@ -273,10 +276,10 @@ func readList(p yamlfile.Place, names []string) *Program {
 	if len(p.Src.Found.List) > before {
 		return nil
 	}
-	return combined(nil, parts, func(m *meter) (any, error) {
+	return combined(nil, parts, func(env *Env) (any, error) {
 		list := make([]any, len(parts))
 		for i, p := range parts {
-			v, err := p.value(m)
+			v, err := p.EvalIn(env)
 			if err != nil {
 				return nil, err
 			}
@@ -288,7 +291,7 @@ func readList(p yamlfile.Place, names []string) *Program {
 
 // combined is the program that evaluate computes with its parts: a constant if all of them
 // are.
-func combined(keys []string, parts []*Program, evaluate func(*meter) (any, error)) *Program {
+func combined(keys []string, parts []*Program, evaluate func(*Env) (any, error)) *Program {
 	for _, p := range parts {
 		if _, constant := p.Constant(); !constant {
 			out := together(parts, evaluate)

@@ -76,16 +76,16 @@ type bound struct {
 
 // Open opens a world in the bound state.
 func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
-	env := expression.Env{"state": b.state, "seed": int(s.Seed >> 11)}
-	return &declaredWorld{rules: b.Rules, zone: s.Zone, env: env, state: b.state, text: b.text, size: len(b.text)}, nil
+	return &declaredWorld{rules: b.Rules, zone: s.Zone, seed: int(s.Seed >> 11), state: b.state, text: b.text, size: len(b.text)}, nil
 }
 
 // declaredWorld is the world of one episode.
 type declaredWorld struct {
 	rules *Rules
 	zone  *time.Location
-	env   expression.Env
-	day   int // of today in env, as year and day of the year
+	seed  any
+	today any
+	day   int // of today, as year and day of the year
 	// state is shared with the kind, and so with other worlds, except for what is own.
 	state map[string]any
 	own   *owned // nil before the first change
@@ -127,16 +127,19 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	if err != nil {
 		return world.Effect{}, fmt.Errorf("arguments: %w", err)
 	}
-	e := evaluation{tool: t, env: w.env, scratch: w.changes[:0]}
-	w.env["args"] = args
+	e := evaluation{tool: t, env: expression.NewEnv(t.names), scratch: w.changes[:0]}
+	e.env.Set(nameState, w.state)
+	e.env.Set(nameArgs, args)
+	e.env.Set(nameSeed, w.seed)
 	if t.usesNow {
-		w.env["now"] = at.In(w.zone).Format(time.RFC3339)
+		e.env.Set(nameNow, at.In(w.zone).Format(time.RFC3339))
 	}
 	if t.usesToday {
 		local := at.In(w.zone)
 		if day := local.Year()*1000 + local.YearDay(); day != w.day {
-			w.env["today"], w.day = local.Format(time.DateOnly), day
+			w.today, w.day = local.Format(time.DateOnly), day
 		}
+		e.env.Set(nameToday, w.today)
 	}
 	for i := range t.rules {
 		rule := &t.rules[i]
@@ -192,7 +195,7 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 // evaluation is one call: which of the tool's names have been computed.
 type evaluation struct {
 	tool    *declaredTool
-	env     expression.Env
+	env     *expression.Env
 	done    [maxLets]bool
 	scratch []change
 }
@@ -205,11 +208,12 @@ func (e *evaluation) define(p program) error {
 			continue
 		}
 		let := e.tool.lets[i]
-		v, err := let.Eval(e.env)
+		v, err := let.EvalIn(e.env)
 		if err != nil {
 			return fmt.Errorf("let %s: %w", let.name, err)
 		}
-		e.env[let.name], e.done[i] = v, true
+		e.env.Set(len(given)+i, v)
+		e.done[i] = true
 	}
 	return nil
 }
@@ -219,7 +223,7 @@ func (e *evaluation) eval(p program) (any, error) {
 	if err := e.define(p); err != nil {
 		return nil, err
 	}
-	return p.Eval(e.env)
+	return p.EvalIn(e.env)
 }
 
 // try computes what a rule does if its condition is true.

@@ -23,7 +23,16 @@ var Fields = []string{"let", "rules"}
 var ruleFields = []string{"when", "set", "append", "delete", "error", "returns", "harm"}
 
 // given are the names that every expression may use, besides those of let.
-var given = []string{"state", "args", "now", "today", "seed"}
+var given = []string{nameState: "state", nameArgs: "args", nameNow: "now", nameToday: "today", nameSeed: "seed"}
+
+// The indexes of given.
+const (
+	nameState = iota
+	nameArgs
+	nameNow
+	nameToday
+	nameSeed
+)
 
 // errorCode is what a refusal's code looks like.
 var errorCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
@@ -56,6 +65,7 @@ func (r *Rules) Writes(name string) bool {
 
 // declaredTool is a tool with its rules.
 type declaredTool struct {
+	names []string // given, and those of lets
 	lets  []let
 	rules []rule
 	// usesNow and usesToday report what its expressions read of the clock.
@@ -114,6 +124,7 @@ func (r *Rules) Read(spec tool.Spec, o yamlfile.Object) {
 	if p, ok := o.Get("let"); ok {
 		rd.lets(p)
 	}
+	rd.tool.names = rd.names
 	if p, ok := o.Need("rules"); ok {
 		rd.rules(p)
 	}
@@ -186,7 +197,7 @@ func (rd *reader) rule(o yamlfile.Object, conditions map[string]int, number int)
 		}
 		conditions[text] = number
 		if r.when = rd.compiled(expression.Read(p, rd.names)); r.when.Program != nil && len(r.when.Names()) == 0 {
-			holds, err := r.when.Holds(expression.Env{})
+			holds, err := r.when.Holds(nil)
 			if err != nil {
 				p.Failf("%v", err)
 			} else {

@@ -160,7 +160,6 @@ func inOrder(root map[string]any, a, b state.Path) int {
 func (w *declaredWorld) change(c *change) (slot, error) {
 	if w.own == nil {
 		w.own, w.state = &owned{}, maps.Clone(w.state)
-		w.env["state"] = w.state
 	}
 	s, own, err := find(w.state, c.path, w.own)
 	switch {
