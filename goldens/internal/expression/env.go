@@ -1,7 +1,7 @@
 package expression
 
 // Env holds the values of names during evaluations, one after the other. It must not be used by
-// several at the same time.
+// several at the same time. The zero value has no names.
 type Env struct {
 	meter
 	names  []string
@@ -10,9 +10,12 @@ type Env struct {
 	item   any            // of the innermost predicate
 }
 
-// NewEnv returns an environment for programs that were compiled with these names, or with
+// Reset makes it an environment for programs that were compiled with these names, or with
 // those that begin them. All values are null.
-func NewEnv(names []string) *Env { return &Env{names: names, values: make([]any, len(names))} }
+func (e *Env) Reset(names []string) {
+	e.names, e.byName = names, nil
+	e.values = append(e.values[:0], make([]any, len(names))...)
+}
 
 // Set sets the value of the name at an index of the names.
 func (e *Env) Set(i int, v any) {

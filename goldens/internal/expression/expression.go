@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 type Program struct {
 	// scope are the names that it may use, names those that it uses.
 	scope, names []string
-	members []Member
+	members      []Member
 	// constant is the value of a program that has no eval.
 	constant any
 	eval     func(*Env) (any, error)
@@ -93,11 +93,12 @@ func (p *Program) Constant() (value any, ok bool) { return p.constant, p.eval ==
 // may share parts with them, and holds lists of Go types that only expressions make: Plain
 // or JSON make it a value to keep. The error is an *Error.
 func (p *Program) Eval(values map[string]any) (any, error) {
-	env := NewEnv(p.scope)
+	var env Env
+	env.Reset(p.scope)
 	for _, name := range p.names {
 		env.Set(slices.Index(p.scope, name), values[name])
 	}
-	return p.EvalIn(env)
+	return p.EvalIn(&env)
 }
 
 // EvalIn is Eval with the values of an environment.

@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,8 +183,8 @@ func nextID(m *meter, a []any) (any, error) {
 	see := func(id any) {
 		text, _ := id.(string)
 		digits, ok := strings.CutPrefix(text, prefix)
-		if n, err := strconv.ParseUint(digits, 10, 31); ok && err == nil {
-			most = max(most, int(n))
+		if n, err := strconv.Atoi(digits); ok && err == nil && digits[0] != '+' && n <= math.MaxInt32 {
+			most = max(most, n)
 		}
 	}
 	switch v := a[0].(type) {

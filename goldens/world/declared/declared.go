@@ -83,6 +83,7 @@ func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
 type declaredWorld struct {
 	rules *Rules
 	zone  *time.Location
+	env   expression.Env // of the present call
 	seed  any
 	today any
 	day   int // of today, as year and day of the year
@@ -127,7 +128,8 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	if err != nil {
 		return world.Effect{}, fmt.Errorf("arguments: %w", err)
 	}
-	e := evaluation{tool: t, env: expression.NewEnv(t.names), scratch: w.changes[:0]}
+	e := evaluation{tool: t, env: &w.env, scratch: w.changes[:0]}
+	e.env.Reset(t.names)
 	e.env.Set(nameState, w.state)
 	e.env.Set(nameArgs, args)
 	e.env.Set(nameSeed, w.seed)

@@ -179,7 +179,7 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 	case s.object != nil:
 		delete(s.object, s.key)
 	default: // an item of a list: the list becomes shorter
-		clear(own.below)
+		own.below = nil
 		index, items := s.index, s.list
 		if s, _, err = find(w.state, c.path[:len(c.path)-1], w.own); err != nil {
 			return s, err
@@ -189,9 +189,12 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 	return s, nil
 }
 
-// owned is an object or a list that a world has copied, with those below it, by their keys.
+// owned is an object or a list that a world has copied, with its key, and those below it.
 // What a change puts into the state is a copy already.
-type owned struct{ below map[string]*owned }
+type owned struct {
+	key   string
+	below []*owned
+}
 
 // slot is a member of an object, or an item of a list, and what it held when it was found.
 type slot struct {
@@ -206,9 +209,10 @@ type slot struct {
 // take gives the world a copy of the object or list in the slot, unless it owns that, and
 // returns what it owns there; nil if the slot holds neither.
 func (s *slot) take(own *owned) *owned {
-	below := own.below[s.key]
-	if below != nil {
-		return below
+	for _, below := range own.below {
+		if below.key == s.key {
+			return below
+		}
 	}
 	switch v := s.old.(type) {
 	case map[string]any:
@@ -219,11 +223,8 @@ func (s *slot) take(own *owned) *owned {
 		return nil
 	}
 	s.put(s.old)
-	if own.below == nil {
-		own.below = map[string]*owned{}
-	}
-	below = &owned{}
-	own.below[s.key] = below
+	below := &owned{key: s.key}
+	own.below = append(own.below, below)
 	return below
 }
 
