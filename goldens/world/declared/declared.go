@@ -17,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
+	"github.com/cupel-eval/cupel/goldens/internal/state"
 	"github.com/cupel-eval/cupel/goldens/world"
 )
 
@@ -90,9 +91,10 @@ type declaredWorld struct {
 	// state is shared with the kind, and so with other worlds, except for what is own.
 	state map[string]any
 	own   *owned // nil before the first change
-	// changes and undo are those of the last call, whose memory the next one uses.
+	// changes, undo and found are those of the last call, whose memory the next one uses.
 	changes []change
 	undo    []slot
+	found   []state.Change
 	text    json.RawMessage // of state; nil if it is not computed
 	size    int             // at least that of text
 }
@@ -179,7 +181,7 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 	w.text = nil
 	var out []world.Change
 	if apart {
-		out = list(w.state, changes, undo)
+		out = w.list(changes, undo)
 	} else {
 		out = world.Diff(before, w.Text())
 	}

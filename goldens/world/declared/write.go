@@ -120,8 +120,8 @@ func apart(changes []change) bool {
 
 // list lists changes that are apart, in the order of world.Diff. slots are what they
 // changed.
-func list(root map[string]any, changes []change, slots []slot) []world.Change {
-	found := make([]state.Change, 0, len(changes))
+func (w *declaredWorld) list(changes []change, slots []slot) []world.Change {
+	found := w.found[:0]
 	for i, c := range changes {
 		var from json.RawMessage
 		path := c.path
@@ -132,7 +132,8 @@ func list(root map[string]any, changes []change, slots []slot) []world.Change {
 		}
 		found = state.DiffAt(found, path, from, c.text)
 	}
-	slices.SortFunc(found, func(a, b state.Change) int { return inOrder(root, a.Path, b.Path) })
+	slices.SortFunc(found, func(a, b state.Change) int { return inOrder(w.state, a.Path, b.Path) })
+	w.found = found
 	out := slices.Grow([]world.Change(nil), len(found))
 	for _, c := range found {
 		out = append(out, world.Change{Path: c.Path.String(), From: c.From, To: c.To})
