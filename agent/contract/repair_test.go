@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cupel-eval/cupel/agent/contract"
+	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // An object with any of the three keys counts as contract-shaped.
@@ -158,10 +159,23 @@ func TestObject(t *testing.T) {
 }
 
 // TestRepairIsLinear feeds the largest inputs that are read, of forms that make naive
-// scanners quadratic. The bound is a hundred times the time of a linear scanner.
+// scanners quadratic. The bound is a hundred times the time of a linear scanner; where the
+// machine is slower, the time must be linear.
 func TestRepairIsLinear(t *testing.T) {
 	const size = 64 << 10
 	tools := countTools(t)
+	linear := func(t *testing.T, size int, input func(size int) string) {
+		t.Helper()
+		work := func(size int) {
+			raw := input(size)
+			contract.Repair(raw)
+			contract.Judge(raw, tools)
+		}
+		start := time.Now()
+		if work(size); time.Since(start) > 2*time.Second {
+			testkit.Linear(t, size/4, work)
+		}
+	}
 	for name, unit := range map[string]string{
 		"braces": "{", "brackets": "[", "quotes": `"`, "apostrophes": "'", "backslashes": `\`, "slashes": "/", "commas": `1,`, "spaced commas": `1,       `,
 		"names": `{"a":`, "single names": `{'a':`, "fences": "```", "fence lines": "```x\n", "think": "<think></think>", "open think": "<think>", "close think": "</think>",
@@ -169,41 +183,24 @@ func TestRepairIsLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, before := range []string{"", "{", "x", `{"a":1,`, "```json\n"} {
-				raw := before + strings.Repeat(unit, size/len(unit))
-				raw = raw[:min(len(raw), size)]
-				start := time.Now()
-				contract.Repair(raw)
-				contract.Judge(raw, tools)
-				require.Less(t, time.Since(start), 2*time.Second, before)
+				linear(t, size, func(size int) string { return (before + strings.Repeat(unit, size/len(unit)+1))[:size] })
 			}
 		})
 	}
-	few := strings.Repeat(" ", 20<<10)
-	raw := object[:1] + few + object[1:] + strings.Repeat(object, 3000)
-	start := time.Now()
-	require.NotEmpty(t, contract.Repair(raw).Text)
-	require.Less(t, time.Since(start), 2*time.Second)
-	many := strings.Repeat(`"control":0,`, 4000)
-	start = time.Now()
-	contract.Judge("{"+many+many[:len(many)-1]+"}", tools)
-	require.Less(t, time.Since(start), 2*time.Second)
+	spaced := func(size int) string {
+		return object[:1] + strings.Repeat(" ", size/3) + object[1:] + strings.Repeat(object, size/20)
+	}
+	require.NotEmpty(t, contract.Repair(spaced(size)).Text)
+	linear(t, size, spaced)
+	linear(t, 8000, func(names int) string {
+		return "{" + strings.TrimSuffix(strings.Repeat(`"control":0,`, names), ",") + "}"
+	})
 }
 
-// TestThinkBlocksTakeLinearTime checks that four times as many think blocks take about
-// four times as long; a quadratic pass takes sixteen times as long. The shortest of
-// many rounds counts, because the machine may be busy.
+// TestThinkBlocksTakeLinearTime: the time of many think blocks is linear in their number.
 func TestThinkBlocksTakeLinearTime(t *testing.T) {
 	for _, block := range []string{"<think></think>", "<think>{</think>", "<think></thinking>", "</think>", "<think>", `<think>{"</think>`} {
 		n := 60_000 / len(block) / 4
-		took := func(n int) time.Duration {
-			raw, start := strings.Repeat(block, n)+object, time.Now()
-			contract.Repair(raw)
-			return time.Since(start)
-		}
-		few, many := time.Hour, time.Hour
-		for round := 0; round < 10 || many > 9*few && round < 300; round++ {
-			few, many = min(few, took(n)), min(many, took(4*n))
-		}
-		require.Less(t, many, 9*few, "%s: %d blocks took %v, %d %v", block, n, few, 4*n, many)
+		testkit.Linear(t, n, func(n int) { contract.Repair(strings.Repeat(block, n) + object) })
 	}
 }
