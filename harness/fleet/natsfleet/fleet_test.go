@@ -99,6 +99,7 @@ func startBuild(t *testing.T, url, name, build string, o harness.Options) (q fle
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_ = q.Work(context.Background(), fleet.WorkOptions{Drain: drain, Grace: time.Second, Build: build, Open: func(_ context.Context, m manifest.Manifest, limits *fleet.Shared) (fleet.Worker, error) {
+			o := o // each run has its own
 			if limits != nil {
 				o.Caps, o.Limits, o.Sharing = limits.Caps, limits.Limits, limits.Sharing
 			}
