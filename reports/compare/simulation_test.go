@@ -13,8 +13,8 @@ import (
 	"github.com/cupel-eval/cupel/reports/stat/flake"
 )
 
-// suites returns the number of synthetic suites for each setting. It is 500, so that
-// each claim rests on at least 2,000 over its settings; fewer in a short test, and
+// suites returns the number of synthetic suites for each setting. It is 500 with CUPEL_LONG=1, so
+// that each claim rests on at least 2,000 over its settings; 100 in CI, 50 in make test, and
 // 10,000 with CUPEL_EVIDENCE=1. -v prints the figures. Shares over the suites are
 // checked by their exact 99% interval.
 func suites() int {
@@ -24,7 +24,7 @@ func suites() int {
 	case testing.Short():
 		return 50
 	}
-	return testkit.Long(100, 500)
+	return testkit.Long(testkit.SlowN(50, 100), 500)
 }
 
 // promised requires that hits of n are compatible with a share from low to high.
