@@ -139,6 +139,10 @@ func TestResultsWithoutCoordinator(t *testing.T) {
 			}
 			inFlight := min(tasks, harness.DefaultConcurrency)
 			require.Eventually(t, asked(2*inFlight), time.Minute, 10*time.Millisecond)
+			require.Eventually(t, func() bool {
+				s, err := watcher.Status(context.Background())
+				return err == nil && s.Queued+s.Taken == tasks // all are published
+			}, time.Minute, 10*time.Millisecond)
 			kill()
 			require.NoError(t, lost.Close())
 			wg.Wait()

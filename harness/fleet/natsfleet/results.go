@@ -70,13 +70,6 @@ func pause(ctx context.Context, d time.Duration) {
 // result stores one result. A message that cannot be read is dropped, and its unit executed again.
 func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Msg) error {
 	name := msg.Subject()[len(c.doneSubject(c.run, "")):]
-	c.mu.Lock()
-	publishing := c.publishing[name]
-	c.mu.Unlock()
-	if publishing {
-		_ = msg.NakWithDelay(100 * time.Millisecond) // else it is delivered again later
-		return nil
-	}
 	m, res, err := c.read(ctx, msg.Data())
 	if err != nil {
 		if !errors.Is(err, errDamaged) {
@@ -87,17 +80,22 @@ func (c *coordinator) result(ctx context.Context, w fleet.Work, msg jetstream.Ms
 		_ = msg.Term() // if it is delivered again, it is dropped then
 		return nil
 	}
+	final := !slices.ContainsFunc(res.Rows, func(rows ledger.EpisodeRows) bool { return rows.Episode.Excluded() != "" })
+	c.mu.Lock()
+	publishing := c.publishing[name]
+	if _, ok := c.outstanding[name]; !ok && final {
+		c.early[name] = true // from here on it is not published
+	}
+	c.mu.Unlock()
+	if publishing {
+		_ = msg.NakWithDelay(100 * time.Millisecond) // else it is delivered again later
+		return nil
+	}
 	if c.mode != "replay" { // so that no worker begins the unit again, once its exchanges are removed
 		if err := removeWork(ctx, c, name); err != nil {
 			return nil // it is delivered again
 		}
 	}
-	final := !slices.ContainsFunc(res.Rows, func(rows ledger.EpisodeRows) bool { return rows.Episode.Excluded() != "" })
-	c.mu.Lock()
-	if _, ok := c.outstanding[name]; !ok && final {
-		c.early[name] = true
-	}
-	c.mu.Unlock()
 	if err := w.Ended(res); err != nil {
 		return err
 	}
