@@ -130,7 +130,7 @@ var arrows = map[string][]string{
 	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
 	// Runs on several machines: what the command line knows of a queue, and NATS JetStream.
 	"harness/fleet":           {"harness/admission", "harness/ledger", "harness/ledger/manifest"},
-	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/regular"},
+	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "harness/store", "harness/store/natsstore", "internal/atomicfile", "internal/regular"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
@@ -166,7 +166,7 @@ var arrows = map[string][]string{
 	"harness/store":           {"internal/atomicfile", "internal/regular"},
 	"harness/store/storetest": {"harness/store"},
 	"harness/store/s3store":   {"harness/store"},
-	"harness/store/natsstore": {"harness/admission/shared", "harness/store"},
+	"harness/store/natsstore": {"harness/store"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/atomicfile", "internal/regular", "providers", "providers/fault"},
 	// Caps and rates of several processes; it knows no run.
@@ -249,13 +249,13 @@ var forbidden = map[string]string{
 }
 
 type pkg struct {
-	ImportPath, Dir string
-	Imports         []string
+	ImportPath, Name, Dir string
+	GoFiles, Imports      []string
 }
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,GoFiles,Imports", "./...").Output()
 	require.NoError(t, err)
 	var list []pkg
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
@@ -380,6 +380,26 @@ func opens(n ast.Node) bool {
 		return !fresh
 	}
 	return false
+}
+
+// A program links every package, but for those that only tests import.
+func TestEveryPackageIsLinked(t *testing.T) {
+	var programs []string
+	for _, p := range packages(t) {
+		if p.Name == "main" {
+			programs = append(programs, p.ImportPath)
+		}
+	}
+	out, err := exec.Command("go", append([]string{"list", "-deps"}, programs...)...).Output()
+	require.NoError(t, err)
+	linked, unused := strings.Fields(string(out)), []string(nil)
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if len(p.GoFiles) > 0 && !slices.Contains(testPackages, name) && !slices.Contains(linked, p.ImportPath) {
+			unused = append(unused, name)
+		}
+	}
+	require.Empty(t, unused, "no program links them: delete them, or let one use them")
 }
 
 // The program cupel, and programs that import harness, link nothing of what only fleets

@@ -81,7 +81,7 @@ func options(ctx context.Context, p *process, cfg config.Config, sel harness.Sel
 // fleet is what the verbs of a fleet need.
 func (p *process) fleet() fleets.Host {
 	return fleets.Host{
-		Service: p.app.Fleet, Stdout: p.stdout, Stderr: p.stderr, JSON: p.json, Credential: p.credential, Version: version(),
+		Service: p.app.Fleet, Stdout: p.stdout, Stderr: p.stderr, JSON: p.json, Env: p.env, Credential: p.credential, Version: version(),
 		Options: func(ctx context.Context, c *cobra.Command, suite string, m manifest.Manifest) (o harness.Options, cleanup func(), err error) {
 			cfg, err := p.load(c)
 			if err != nil {

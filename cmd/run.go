@@ -190,6 +190,9 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 
 // run runs o here, or by the workers of a queue.
 func (f *runFlags) run(ctx context.Context, p *process, o harness.Options) (res harness.Result, err error) {
+	if err := p.stores().Check(ctx, f.store); err != nil {
+		return res, err // before it costs anything
+	}
 	if !f.fleet.Queued() {
 		agents.Warn(p.stderr, o)
 		return harness.Run(ctx, o)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ func main() {
 		"s3": func(address string, lookup func(string) (string, bool)) (store.Store, error) {
 			return s3store.Open(address, s3store.Options{Lookup: lookup})
 		},
+		"nats": openQueue, "tls": openQueue,
 		"file": func(address string, _ func(string) (string, bool)) (store.Store, error) {
 			folder := strings.TrimPrefix(address, "file://")
 			if !filepath.IsAbs(folder) {
@@ -26,4 +28,9 @@ func main() {
 			return store.Folder(folder), nil
 		},
 	}})
+}
+
+// openQueue opens a store in the queue of a fleet.
+func openQueue(address string, lookup func(string) (string, bool)) (store.Store, error) {
+	return natsfleet.OpenStore(context.Background(), address, lookup)
 }

@@ -4,21 +4,42 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/harness/fleet/natsfleet"
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
 // TestRunsInAFolder stores runs in a folder, and works on them from there.
 func TestRunsInAFolder(t *testing.T) { workOnRuns(t, "file://"+t.TempDir()) }
+
+// TestRunsInAQueue does the same in the JetStream of a queue.
+func TestRunsInAQueue(t *testing.T) {
+	t.Setenv("CUPEL_QUEUE_TOKEN", "open-sesame-of-the-queue")
+	url := make(chan string, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	t.Cleanup(func() { cancel(); serving.Wait() })
+	serving.Go(func() {
+		o := fleet.ServeOptions{Listen: "127.0.0.1:0", Dir: t.TempDir(), Token: "open-sesame-of-the-queue"}
+		if err := (natsfleet.Service{}).Serve(ctx, o, func(at string) { url <- at }); err != nil {
+			t.Error(err)
+		}
+		close(url)
+	})
+	workOnRuns(t, <-url)
+}
 
 // TestRunsInS3 does the same in the bucket that CUPEL_TEST_S3 names: make s3.
 func TestRunsInS3(t *testing.T) {
@@ -47,6 +68,12 @@ func workOnRuns(t *testing.T, place string) {
 	out, code := run("run", "--candidate", "strong", "--task", "G0*", "--quiet", "--store", store)
 	require.Zero(t, code, out)
 	require.Contains(t, out, "stored as "+store)
+	for _, address := range []string{"sftp://host/x", "nats://127.0.0.1:1/x", "nats://a:sesame@127.0.0.1/x"} {
+		out, code = run("run", "--task", "G01", "--runs", "none", "--store", address)
+		require.NotZero(t, code, out)
+		require.NotContains(t, out, "sesame")
+		require.NoDirExists(t, filepath.Join(dir, "none"), "nothing was run")
+	}
 	out, code = run("gate", store+"/latest", "--candidate", "strong")
 	require.Equal(t, 11, code, out)
 	require.Contains(t, out, "8 of 8 episodes solved")

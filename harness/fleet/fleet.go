@@ -48,6 +48,16 @@ type Access struct {
 	Say func(string)
 }
 
+// FromEnvironment sets the credentials that lookup, such as os.LookupEnv, finds:
+// CUPEL_QUEUE_USER and CUPEL_QUEUE_PASSWORD, CUPEL_QUEUE_TOKEN, and CUPEL_QUEUE_CREDS, which
+// names a credentials file.
+func (a *Access) FromEnvironment(lookup func(name string) (string, bool)) {
+	a.User, _ = lookup("CUPEL_QUEUE_USER")
+	a.Password, _ = lookup("CUPEL_QUEUE_PASSWORD")
+	a.Token, _ = lookup("CUPEL_QUEUE_TOKEN")
+	a.CredentialsFile, _ = lookup("CUPEL_QUEUE_CREDS")
+}
+
 // ServeOptions configure a queue of this process.
 type ServeOptions struct {
 	// Listen is HOST:PORT. TLS and credentials are required unless it is on this machine.

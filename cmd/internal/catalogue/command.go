@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,11 +31,12 @@ type Host struct {
 	Stderr io.Writer
 }
 
-// storedRun matches s3://PLACE/RUN and s3://PLACE/RUN:CANDIDATE, and the same of a folder.
-var storedRun = regexp.MustCompile(`^((?:s3|file)://.+)/([^/:]+)(:[A-Za-z0-9._-]+)?$`)
+// storedRun matches s3://PLACE/RUN and s3://PLACE/RUN:CANDIDATE, and the same of other stores.
+var storedRun = regexp.MustCompile(`^(\w+://.+)/([^/:]+)(:[A-Za-z0-9._-]+)?$`)
 
 func inStore(run string) bool {
-	return strings.HasPrefix(run, "s3://") || strings.HasPrefix(run, "file://")
+	scheme, _, found := strings.Cut(run, "://")
+	return found && slices.Contains([]string{"s3", "file", "nats", "tls"}, scheme)
 }
 
 // readsStored are the verbs that read runs in stores; run takes them as baselines.
@@ -119,6 +121,8 @@ func (h Host) open(address string) (c Catalogue, err error) {
 	switch {
 	case !found:
 		return c, exit.Usage(errors.New("name the store, such as s3://BUCKET/PREFIX"))
+	case hasCredentials(address):
+		return c, exit.Usage(errors.New("the address of a store must not have credentials: set the variables that docs/scale.md names"))
 	case h.Stores == nil:
 		return c, exit.Usage(fmt.Errorf("%s is in a store, which cupel does not read; use cupel-fleet in its place", address))
 	case open == nil:
@@ -129,13 +133,18 @@ func (h Host) open(address string) (c Catalogue, err error) {
 		return c, fmt.Errorf("find a folder for runs of %s: %w", address, err)
 	}
 	s, err := open(address, func(name string) (string, bool) {
-		if strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN") {
+		if strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN") || strings.Contains(name, "PASSWORD") {
 			return h.Credential(name)
 		}
 		return h.Env(name)
 	})
 	sum := sha256.Sum256([]byte(address))
 	return Catalogue{Store: s, Address: address, Folder: filepath.Join(cache, "cupel", "stores", hex.EncodeToString(sum[:8]))}, err
+}
+
+func hasCredentials(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.User != nil
 }
 
 // Commands are the verbs; none without stores. find finds the folder of a run.
@@ -167,16 +176,31 @@ docs/scale.md.`,
 	return []*cobra.Command{cmd}
 }
 
+// Check reports why no run can be stored at an address. Without an address it does nothing.
+func (h Host) Check(ctx context.Context, address string) error {
+	if address == "" {
+		return nil
+	}
+	_, err := h.usable(ctx, strings.TrimRight(address, "/"))
+	return err
+}
+
+// usable opens a store that respects the conditions of puts.
+func (h Host) usable(ctx context.Context, address string) (Catalogue, error) {
+	runs, err := h.open(address)
+	if err == nil {
+		err = store.Probe(ctx, runs.Store)
+	}
+	return runs, err
+}
+
 // Push stores a run and says where. Without an address it does nothing.
 func (h Host) Push(ctx context.Context, dir, address string) error {
 	if address == "" {
 		return nil
 	}
 	address = strings.TrimRight(address, "/")
-	runs, err := h.open(address)
-	if err == nil {
-		err = store.Probe(ctx, runs.Store)
-	}
+	runs, err := h.usable(ctx, address)
 	if err == nil {
 		err = runs.Push(ctx, dir)
 	}

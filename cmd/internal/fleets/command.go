@@ -26,8 +26,8 @@ type Host struct {
 	Service fleet.Service
 	// Stdout and Stderr are for people, JSON is standard output for programs.
 	Stdout, Stderr, JSON io.Writer
-	// Credential looks a credential up in the environment.
-	Credential func(name string) (string, bool)
+	// Env looks a variable up in the environment, and Credential one whose value is never shown.
+	Env, Credential func(name string) (string, bool)
 	// Version is that of the program.
 	Version string
 	// Options are what the worker's own configuration says of a run of a suite.
@@ -59,7 +59,7 @@ type connection struct{ url, name, ca, cert, key string }
 func (c *connection) add(fl *pflag.FlagSet) {
 	fl.StringVar(&c.url, "queue", "", "`URL` of the queue: nats://HOST:PORT, or tls://HOST:PORT beyond this machine")
 	fl.StringVar(&c.name, "fleet", fleet.DefaultName, "name of the fleet; fleets of other names share the queue")
-	fl.StringVar(&c.ca, "queue-ca", "", "file of the authority that signed the queue's certificate (default: the system's)")
+	fl.StringVar(&c.ca, "queue-ca", "", "file of the authority that signed the queue's certificate (default: CUPEL_QUEUE_CA, or the system's)")
 	fl.StringVar(&c.cert, "queue-cert", "", "file of a client certificate for the queue")
 	fl.StringVar(&c.key, "queue-key", "", "file of the key of --queue-cert")
 }
@@ -75,17 +75,11 @@ func (c *connection) access(h Host) (fleet.Access, error) {
 	if (c.cert == "") != (c.key == "") {
 		return a, exit.Usage(errors.New("--queue-cert and --queue-key go together"))
 	}
-	a.User, a.Password, a.Token, a.CredentialsFile = credentials(h)
+	if a.CA == "" {
+		a.CA, _ = h.Env("CUPEL_QUEUE_CA")
+	}
+	a.FromEnvironment(h.Credential)
 	return a, nil
-}
-
-// credentials are those of the queue in the environment.
-func credentials(h Host) (user, password, token, file string) {
-	user, _ = h.Credential("CUPEL_QUEUE_USER")
-	password, _ = h.Credential("CUPEL_QUEUE_PASSWORD")
-	token, _ = h.Credential("CUPEL_QUEUE_TOKEN")
-	file, _ = h.Credential("CUPEL_QUEUE_CREDS")
-	return user, password, token, file
 }
 
 // clientName names this process in the queue.

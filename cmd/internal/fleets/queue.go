@@ -37,7 +37,9 @@ func newQueue(h func() Host) *cobra.Command {
   cupel-fleet queue --listen 0.0.0.0:4222 --tls-cert queue.crt --tls-key queue.key`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			host := h()
-			o.User, o.Password, o.Token, _ = credentials(host)
+			var a fleet.Access
+			a.FromEnvironment(host.Credential)
+			o.User, o.Password, o.Token = a.User, a.Password, a.Token
 			if (o.User == "") != (o.Password == "") {
 				return exit.Usage(fmt.Errorf("CUPEL_QUEUE_USER and CUPEL_QUEUE_PASSWORD go together"))
 			}

@@ -5,8 +5,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/cupel-eval/cupel/harness/admission/shared"
 	"github.com/cupel-eval/cupel/harness/fleet"
 )
+
+// KV is where a fleet keeps its shared limits.
+func KV(kv jetstream.KeyValue) shared.KV { return buckets{kv} }
 
 // Through lets a queue use another JetStream, which wrap makes of its own.
 func Through(q fleet.Queue, wrap func(jetstream.JetStream) jetstream.JetStream) {

@@ -1,5 +1,4 @@
-// Package natsstore keeps objects, and the record of shared limits, in JetStream. Only
-// programs of a fleet link it.
+// Package natsstore keeps objects in JetStream. Only programs of a fleet link it.
 package natsstore
 
 import (
@@ -44,18 +43,25 @@ type entry struct {
 // small is the largest content that is stored with its name, in bytes.
 const small = 64 << 10
 
-// Open opens a store, which it makes if there is none of that name. A process that is
-// killed between the two steps of a put leaves a content behind that no name has.
+// Open opens a store, which it makes if there is none of that name. One that exists keeps its
+// settings, such as replicas. A process that is killed between the two steps of a put leaves a
+// content behind that no name has.
 func Open(ctx context.Context, js jetstream.JetStream, name string) (store.Store, error) {
-	names, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name + "-names"})
+	b := &bucket{name: name}
+	var err error
+	if b.names, err = js.KeyValue(ctx, name+"-names"); errors.Is(err, jetstream.ErrBucketNotFound) {
+		b.names, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name + "-names"})
+	}
 	if err != nil {
 		return nil, classified("open", name, err)
 	}
-	contents, err := js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: name})
+	if b.contents, err = js.ObjectStore(ctx, name); errors.Is(err, jetstream.ErrBucketNotFound) {
+		b.contents, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: name})
+	}
 	if err != nil {
 		return nil, classified("open", name, err)
 	}
-	return &bucket{name, names, contents}, nil
+	return b, nil
 }
 
 // key is an object's name as a key, which may have fewer characters.
