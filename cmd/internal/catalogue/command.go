@@ -159,8 +159,8 @@ func Commands(h Host, find func(c *cobra.Command, name string) (dir string, err 
 and view take s3://BUCKET/PREFIX/RUN, and latest in place of RUN. It may be repeated: files
 that are stored already are not sent again. A complete run is never replaced. Credentials
 are those of the AWS tools: AWS_ACCESS_KEY_ID and so on. AWS_ENDPOINT_URL_S3 names a server
-that is not Amazon's. file:///FOLDER stores in a folder, such as a shared one. Details:
-docs/scale.md.`,
+that is not Amazon's. file:///FOLDER stores in a folder, such as a shared one, and
+nats://HOST:PORT/NAME in the queue of a fleet. Details: docs/scale.md.`,
 		Example: `  cupel-fleet push latest s3://evals/nightly
   cupel-fleet gate s3://evals/nightly/latest`,
 		Args: cobra.ExactArgs(2),
