@@ -143,7 +143,12 @@ func TestLookRepeatedP(t *testing.T) {
 		require.True(t, level >= 0 && level <= p, "level %v of %v", level, p)
 		require.LessOrEqual(t, l.Level(min(p, q)), l.Level(max(p, q)))
 		if level > 0 && p > 1e-100 { // below that the sum over paths is coarse; no p-value of real data is that small
-			require.InEpsilon(t, p, l.P(level), 1e-4)
+			least := l.P(level)
+			require.LessOrEqual(t, least, p*(1+1e-7))
+			require.GreaterOrEqual(t, l.Level(least), level*(1-1e-12))
+			if level > 1e-300 { // several p have one level below, where numbers have few digits
+				require.InEpsilon(t, p, least, 1e-4)
+			}
 		}
 	})
 }
