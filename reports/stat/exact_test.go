@@ -117,38 +117,16 @@ func TestClopperPearsonProperties(t *testing.T) {
 	}
 }
 
-// The manual of R's binom.test: 682 of 925 against 3/4 has p = 0.3825.
-func TestBinomialTest(t *testing.T) {
-	p, ok := stat.BinomialTest(682, 925, 0.75)
-	require.True(t, ok)
-	require.InDelta(t, 0.3825, p, 5e-5)
-	for n := 1; n <= 24; n++ {
-		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 4), big.NewRat(15, 16), big.NewRat(1, 128)} {
-			list, f := binomial(n, share), 0.0
-			f, _ = share.Float64()
-			for k := range list {
-				p, ok := stat.BinomialTest(k, n, f)
-				require.True(t, ok)
-				require.InEpsilon(t, notAbove(list, k), p, 1e-9, "%d of %d at %v", k, n, share)
-			}
-		}
-	}
-	for _, c := range [][3]float64{{1, 0, .5}, {-1, 3, .5}, {4, 3, .5}, {1, 3, 0}, {1, 3, 1}, {1, 3, math.NaN()}} {
-		_, ok := stat.BinomialTest(int(c[0]), int(c[1]), c[2])
-		require.False(t, ok, "%v", c)
-	}
-}
-
 // The counts are half of a million, and the one next to it. The sum over many terms
 // stays exact: the probability of the middle is ≈ 1/√(πn/2), which by Stirling is
 // correct to a relative error of 1e-7.
-func TestBinomialTestLong(t *testing.T) {
+func TestMcNemarLong(t *testing.T) {
 	const n = 1_000_000
-	p, _ := stat.BinomialTest(n/2, n, 0.5)
+	p, _ := stat.McNemar(n/2, n/2)
 	require.Equal(t, 1.0, p)
-	p, _ = stat.BinomialTest(n/2+1, n, 0.5)
+	p, _ = stat.McNemar(n/2+1, n/2-1)
 	require.InDelta(t, 1-1/math.Sqrt(math.Pi*n/2), p, 1e-9)
-	p, _ = stat.BinomialTest(n, n, 0.5)
+	p, _ = stat.McNemar(n, 0)
 	require.Zero(t, p, "2^-999999 is below the smallest float")
 }
 

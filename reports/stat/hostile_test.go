@@ -56,8 +56,6 @@ func TestHostileNumbers(t *testing.T) {
 		j, k, l, m := count.Draw(t, "j"), count.Draw(t, "k"), count.Draw(t, "l"), count.Draw(t, "m")
 		v, ok := stat.McNemar(j, k)
 		p("mcnemar", v, ok)
-		v, ok = stat.BinomialTest(j, k, a)
-		p("binomial", v, ok)
 		iv, ok = stat.ClopperPearson(j, k, b)
 		interval("exact", iv, ok)
 		v, ok = stat.Trials{Passed: j, N: k}.PassAt(min(l, 1000))
