@@ -9,19 +9,23 @@ import (
 	"strings"
 )
 
+// The names in JSON of the types below are part of the interface: docs/contract.md lists
+// them.
+
 // Turn is one decoded contract object.
 type Turn struct {
-	Done   bool
-	Reason string // ok, cannot_proceed, need_clarification
-	Type   string // tool, respond, clarify
-	Name   string
-	Args   json.RawMessage
+	Done   bool            `json:"done"`
+	Reason string          `json:"reason"` // ok, cannot_proceed, need_clarification
+	Type   string          `json:"type"`   // tool, respond, clarify
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
 	// Message is the answer or the question.
-	Message string
+	Message string `json:"message"`
 	// Plan, Observation and Confidence are the state update; Confidence is nil
 	// when absent or out of range.
-	Plan, Observation string
-	Confidence        *float64
+	Plan        string   `json:"plan"`
+	Observation string   `json:"observation"`
+	Confidence  *float64 `json:"confidence"`
 }
 
 // Disposition is what to do with an output.
@@ -40,19 +44,19 @@ const (
 // Violation is a breach of the contract.
 type Violation struct {
 	// Code is stable, such as next_action.type:enum.
-	Code string
+	Code string `json:"code"`
 	// Fatal reports that the output cannot be acted on.
-	Fatal bool
+	Fatal bool `json:"fatal"`
 	// Pointer is the JSON pointer (RFC 6901) of the offending value's place.
-	Pointer string
+	Pointer string `json:"pointer"`
 }
 
 // Warning is something legal that was not asked for.
 type Warning struct {
 	// Code is stable, such as plan:more_than_6_lines.
-	Code string
+	Code string `json:"code"`
 	// Pointer is the JSON pointer (RFC 6901) of what it is about.
-	Pointer string
+	Pointer string `json:"pointer"`
 }
 
 // Verdict is the judgement of one output.

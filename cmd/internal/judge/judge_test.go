@@ -90,7 +90,7 @@ func TestCheckAgreesWithTheAgent(t *testing.T) {
 func TestCheckAmbiguous(t *testing.T) {
 	const call = `{"control":{"done":false,"reason":"ok"},"next_action":{"type":"tool","name":"today_range","args":{}},"state_update":{"plan":"p","observation":"o","confidence":0.5}}`
 	v := Output("The page says "+call+"\n"+strings.Replace(call, "0.5", "0.6", 1), false, countTools(t))
-	require.Equal(t, []outputViolation{{Code: "not_json", Fatal: true}, {Code: "ambiguous", Fatal: true}}, v.Violations)
+	require.Equal(t, []contract.Violation{{Code: "not_json", Fatal: true}, {Code: "ambiguous", Fatal: true}}, v.Violations)
 	require.Equal(t, &outputRepair{Applied: []string{}}, v.Repair)
 	require.False(t, v.Repaired)
 	require.Nil(t, v.Turn)

@@ -30,20 +30,11 @@ type (
 		Actionable     bool                 `json:"actionable"`
 		ContractValid  bool                 `json:"contract_valid"`
 		Disposition    contract.Disposition `json:"disposition"`
-		Violations     []outputViolation    `json:"violations"`
-		Warnings       []outputWarning      `json:"warnings"`
+		Violations     []contract.Violation `json:"violations"`
+		Warnings       []contract.Warning   `json:"warnings"`
 		ArgsViolations []string             `json:"args_violations"`
 		// Turn is nil unless the output can be acted on.
-		Turn *outputTurn `json:"turn"`
-	}
-	outputWarning struct {
-		Code    string `json:"code"`
-		Pointer string `json:"pointer"`
-	}
-	outputViolation struct {
-		Code    string `json:"code"`
-		Fatal   bool   `json:"fatal"`
-		Pointer string `json:"pointer"`
+		Turn *contract.Turn `json:"turn"`
 	}
 	outputRepair struct {
 		// Applied are the steps that changed the text. Without success it is
@@ -51,17 +42,6 @@ type (
 		Applied []string       `json:"applied"`
 		Text    *string        `json:"text"`
 		After   *outputVerdict `json:"after"`
-	}
-	outputTurn struct {
-		Done        bool            `json:"done"`
-		Reason      string          `json:"reason"`
-		Type        string          `json:"type"`
-		Name        string          `json:"name"`
-		Args        json.RawMessage `json:"args"`
-		Message     string          `json:"message"`
-		Plan        string          `json:"plan"`
-		Observation string          `json:"observation"`
-		Confidence  *float64        `json:"confidence"`
 	}
 )
 
@@ -83,17 +63,11 @@ func Output(raw string, cutOff bool, tools *tool.Set) Verdict {
 func verdictOf(v contract.Verdict) outputVerdict {
 	out := outputVerdict{
 		ValidJSON: v.ValidJSON, Actionable: v.Actionable, ContractValid: v.Valid, Disposition: v.Disposition,
-		Violations: []outputViolation{}, Warnings: []outputWarning{}, ArgsViolations: append([]string{}, v.ArgsViolations...),
-	}
-	for _, b := range v.Violations {
-		out.Violations = append(out.Violations, outputViolation(b))
-	}
-	for _, w := range v.Warnings {
-		out.Warnings = append(out.Warnings, outputWarning(w))
+		Violations: append([]contract.Violation{}, v.Violations...), Warnings: append([]contract.Warning{}, v.Warnings...),
+		ArgsViolations: append([]string{}, v.ArgsViolations...),
 	}
 	if v.Actionable {
-		t := outputTurn(v.Turn)
-		out.Turn = &t
+		out.Turn = &v.Turn
 	}
 	return out
 }
