@@ -77,33 +77,15 @@ func sameFork(m manifest.Fork, is *manifest.Fork) bool {
 
 // pastManifests returns the manifests of the suite's runs, newest first.
 func (f *forecaster) pastManifests() (list []manifest.Manifest) {
-	entries, err := os.ReadDir(f.Runs)
+	folders, err := manifest.Newest(f.Runs, "", maxPastFolders, maxPastBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.warnf("past runs cannot be read: %s", err)
-		return nil
 	}
-	type folder struct {
-		fs.FileInfo // of its run.json
-		name        string
-	}
-	var folders []folder
-	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(f.Runs, e.Name(), "run.json")); err == nil {
-			folders = append(folders, folder{info, e.Name()})
-		}
-	}
-	slices.SortFunc(folders, func(a, b folder) int {
-		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.name, a.name))
-	})
-	left := int64(maxPastBytes)
-	for _, d := range folders[:min(len(folders), maxPastFolders)] {
-		if left -= d.Size(); left < 0 {
-			break
-		}
-		m, err := manifest.Read(filepath.Join(f.Runs, d.name))
-		if err != nil {
-			f.warnf("past run %s is ignored: %s", d.name, err)
-		} else if m.Suite == f.Suite.Name && m.RunID == d.name {
+	for _, d := range folders {
+		m, err := manifest.Read(d.Dir)
+		if name := filepath.Base(d.Dir); err != nil {
+			f.warnf("past run %s is ignored: %s", name, err)
+		} else if m.Suite == f.Suite.Name && m.RunID == name {
 			list = append(list, m)
 		}
 	}

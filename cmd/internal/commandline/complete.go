@@ -5,15 +5,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/regular"
 )
 
@@ -74,28 +74,11 @@ const maxRuns = 300
 
 // runIDs lists the runs of a folder whose ids begin with prefix, the last one first, with the
 // day and the headline of the report.
-func runIDs(dir, prefix string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	type run struct {
-		id string
-		at time.Time
-	}
-	var runs []run
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(dir, e.Name(), "run.json")); err == nil {
-			runs = append(runs, run{e.Name(), info.ModTime()})
-		}
-	}
-	slices.SortStableFunc(runs, func(a, b run) int { return b.at.Compare(a.at) })
-	var list []string
-	for _, r := range runs[:min(len(runs), maxRuns)] {
-		list = append(list, r.id+"\t"+strings.TrimSpace(r.at.Format("2006-01-02 15:04 ")+headline(filepath.Join(dir, r.id, "report"))))
+func runIDs(dir, prefix string) (list []string) {
+	runs, _ := manifest.Newest(dir, prefix, maxRuns, math.MaxInt64)
+	for _, r := range runs {
+		day := r.Changed.Format("2006-01-02 15:04 ")
+		list = append(list, filepath.Base(r.Dir)+"\t"+strings.TrimSpace(day+headline(filepath.Join(r.Dir, "report"))))
 	}
 	return list
 }

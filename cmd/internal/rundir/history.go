@@ -3,7 +3,6 @@ package rundir
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -122,39 +121,20 @@ func pastRuns(folder string, m manifest.Manifest) (runs []pastRun, problems []st
 // manifests returns those of the runs below a folder that started before that of m and are
 // comparable. A run without a readable manifest is a problem.
 func manifests(folder string, m manifest.Manifest) (all []pastRun, problems []string) {
-	entries, err := os.ReadDir(folder)
+	folders, err := manifest.Newest(folder, "", historyFolders, historyBytes)
 	if err != nil {
 		return nil, []string{problem(folder, err)}
 	}
-	type place struct {
-		dir     string
-		changed time.Time
-		size    int64
-	}
-	var places []place
-	for _, e := range entries {
-		dir := filepath.Join(folder, e.Name())
-		if info, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
-			places = append(places, place{dir, info.ModTime(), info.Size()})
-		}
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(b.dir, a.dir))
-	})
-	left := int64(historyBytes)
-	for _, p := range places[:min(len(places), historyFolders)] {
-		if left -= p.size; left < 0 {
-			break
-		}
-		past, _, err := harness.ReadRun(p.dir)
+	for _, f := range folders {
+		past, _, err := harness.ReadRun(f.Dir)
 		switch {
 		case err != nil:
-			problems = append(problems, problem(p.dir, err))
+			problems = append(problems, problem(f.Dir, err))
 		case timed(past) && byTime(past, m) < 0 && sameTaskSet(past, m):
 			past.Candidates = slices.DeleteFunc(past.Candidates, func(c manifest.Candidate) bool {
 				return !slices.ContainsFunc(m.Candidates, func(own manifest.Candidate) bool { return own.Name == c.Name })
 			})
-			all = append(all, pastRun{past, p.dir})
+			all = append(all, pastRun{past, f.Dir})
 		}
 	}
 	return all, problems
