@@ -106,11 +106,13 @@ var arrows = map[string][]string{
 	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp", "internal/plainjson"},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
+	// internal/parallel works on all processors.
+	"internal/parallel": {},
 	// JSON without escapes for HTML.
 	"internal/plainjson": {},
 	// internal/mcphost undoes what hosts do to the names and results of tools.
 	"internal/mcphost": {},
-	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/load", "goldens/scorer", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/fleet", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
+	"harness":          {"agent", "agent/guard", "agent/orchestrator/limits", "agent/invisible", "agent/person", "agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/load", "goldens/scorer", "goldens/world", "harness/admission", "harness/canary", "harness/cassettes", "harness/episode", "harness/external", "harness/external/launch", "harness/fleet", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "harness/ledger/sealed", "internal/atomicfile", "internal/clip", "internal/regular", "providers", "providers/fault", "providers/policy", "providers/price", "providers/retry", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "internal/parallel", "providers/batch"},
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
@@ -135,11 +137,11 @@ var arrows = map[string][]string{
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
-	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "providers", "providers/policy", "recorder", "recorder/secrets"},
+	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "internal/parallel", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette":           {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
-	"recorder/packs":              {"internal/atomicfile", "internal/regular", "recorder/cassette"},
+	"recorder/packs":              {"internal/atomicfile", "internal/parallel", "internal/regular", "recorder/cassette"},
 	"recorder/secrets":            {"internal/credential", "recorder/internal/canonical"},
 	"recorder/internal/canonical": {"internal/credential"},
 	// Its files are replaced in one step. run.json and the plain files of a run folder have
@@ -212,7 +214,7 @@ var arrows = map[string][]string{
 	// Renderers know no other renderer: pages get their plots as a function.
 	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
-	"reports/plot":          {"internal/atomicfile", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
+	"reports/plot":          {"internal/atomicfile", "internal/parallel", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/orchestration": {"harness/ledger", "harness/ledger/work", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/orchestration", "reports/words"},
 	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cupel-eval/cupel/harness/cassettes"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/parallel"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -77,7 +76,7 @@ func cassettesDigest(r *runner) (string, error) {
 	digests, errs := make([]string, block), make([]error, block)
 	for from := 0; from < r.plan.len(); from += block {
 		n := min(block, r.plan.len()-from)
-		inParallel(n, func(i int) { digests[i], errs[i] = cassetteDigest(r, from+i) })
+		parallel.Each(n, func(i int) { digests[i], errs[i] = cassetteDigest(r, from+i) })
 		for i := range n {
 			var absent *cassette.MissingError
 			switch err := errs[i]; {
@@ -169,20 +168,6 @@ func loadDays(r *runner, s *store) error {
 		}
 	}
 	return nil
-}
-
-// inParallel calls f with 0 to n-1, on all processors.
-func inParallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // openCassettes opens the suite's own cassettes if the run reads cassettes and

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -173,29 +172,4 @@ func keyOf(o goldens.Outcome) string {
 	slices.Sort(seen)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %s", o.Status, o.StopReason, o.Answer, o.Clarifies, slices.Compact(seen), o.StateAfter))
 	return string(sum[:])
-}
-
-// inParallel calls f with 0 to n-1, on all processors. progress, which may be nil, is told how
-// many of them are done.
-func inParallel(n int, progress func(done, total int), f func(i int)) {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	next, done := 0, 0
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			mu.Lock()
-			defer mu.Unlock()
-			for next < n {
-				i := next
-				next++
-				mu.Unlock()
-				f(i)
-				mu.Lock()
-				if done++; progress != nil {
-					progress(done, n)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cupel-eval/cupel/agent/strategy"
 	"github.com/cupel-eval/cupel/goldens"
@@ -16,6 +17,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/playbook"
 	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness"
+	"github.com/cupel-eval/cupel/internal/parallel"
 )
 
 // Options say how a suite is proved.
@@ -208,9 +210,16 @@ func Suite(ctx context.Context, o Options) (Result, error) {
 		return r, fmt.Errorf("prove: %w", err)
 	}
 	errs := make([]error, len(tasks))
-	inParallel(len(tasks), o.Progress, func(i int) {
+	var mu sync.Mutex
+	done := 0
+	parallel.Each(len(tasks), func(i int) {
 		if t := tasks[i]; r.Tasks[i].Unproved == "" && ctx.Err() == nil && lacking(t, strategy.Of(strategy.Tools)) == "" {
 			errs[i] = l.prove(ctx, &r.Tasks[i], t, plays[t.ID], o.Book.Excuses(t.ID))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; o.Progress != nil {
+			o.Progress(done, len(tasks))
 		}
 	})
 	o.Run.Tools = l.env.Tools

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
-	"sync"
 
+	"github.com/cupel-eval/cupel/internal/parallel"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
 
@@ -165,23 +164,17 @@ func remove(path string) error {
 // writePacks writes and opens the packs, on all processors.
 func (f *Folder) writePacks(outputs []*part, sets [][]string) error {
 	errs := make([]error, len(sets))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i, p := range outputs {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if _, err := cassette.WritePack(f.path(p.name), subset{f, sets[i]}); err != nil {
-				errs[i] = err
-				return
-			}
-			p.pack, errs[i] = cassette.OpenPack(f.files, p.name)
-			if errs[i] == nil {
-				p.close = p.pack.Close
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Each(len(sets), func(i int) {
+		p := outputs[i]
+		if _, err := cassette.WritePack(f.path(p.name), subset{f, sets[i]}); err != nil {
+			errs[i] = err
+			return
+		}
+		p.pack, errs[i] = cassette.OpenPack(f.files, p.name)
+		if errs[i] == nil {
+			p.close = p.pack.Close
+		}
+	})
 	if err := errors.Join(errs...); err != nil {
 		return errors.Join(err, closeParts(outputs))
 	}

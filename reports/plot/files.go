@@ -6,10 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
 
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/parallel"
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
@@ -76,19 +75,6 @@ func writeFile(dir, name string, write func(io.Writer) error) error {
 // each calls do for 0 to n-1 on all processors and joins the errors in that order.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	parallel.Each(n, func(i int) { errs[i] = do(i) })
 	return errors.Join(errs...)
 }

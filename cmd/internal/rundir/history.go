@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/parallel"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/trend"
 )
@@ -38,20 +37,9 @@ func Past(dir string, m manifest.Manifest) (runs []trend.Run, note string) {
 	}
 	found, problems := pastRuns(filepath.Join(dir, ".."), m)
 	each, errs := make([][]trend.Run, len(found)), make([]error, len(found))
-	var wg sync.WaitGroup
-	work := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range work {
-				each[i], errs[i] = model.ReadTrendRuns(found[i].dir, found[i].Manifest)
-			}
-		})
-	}
-	for i := range found {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
+	parallel.Each(len(found), func(i int) {
+		each[i], errs[i] = model.ReadTrendRuns(found[i].dir, found[i].Manifest)
+	})
 	for i, err := range errs {
 		if err != nil {
 			problems = append(problems, problem(found[i].dir, err))

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/parallel"
 	"github.com/cupel-eval/cupel/internal/regular"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/words"
@@ -94,20 +94,7 @@ func (v *viewer) runs() (list []run, older int, err error) {
 	older = max(0, len(found)-maxRuns)
 	found = found[:len(found)-older]
 	list = make([]run, len(found))
-	var wg sync.WaitGroup
-	work := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range work {
-				list[i] = v.cached(found[i].ID, found[i].stamp)
-			}
-		})
-	}
-	for i := range found {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
+	parallel.Each(len(found), func(i int) { list[i] = v.cached(found[i].ID, found[i].stamp) })
 	v.listed.keep(found, list)
 	for i := range list {
 		v.checkRunning(&list[i])
