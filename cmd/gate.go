@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/commandline"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/judges"
@@ -169,7 +170,7 @@ func newJudge(p *process) *cobra.Command {
 		h.Forecast = func(o harness.Options, asJSON bool) error { return p.forecast(o, asJSON, false) }
 		h.Begin = func(ctx context.Context, o *harness.Options) (context.Context, func()) {
 			prog := progress.New(p.stderr, p.now, func(s string) string { return p.secrets.Redact("output", s) }, true)
-			ctx, drain, stop := interrupts(ctx, prog)
+			ctx, drain, stop := commandline.Interrupts(ctx, prog, stopping)
 			o.Drain, o.Progress, o.Watch = drain, prog.Episode, prog.Watch
 			prog.SetCap(o.Caps.CostNanoUSD)
 			return ctx, func() { prog.Finish(); stop() }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
+	"github.com/cupel-eval/cupel/harness/store"
 )
 
 // outside returns a process for tests of the command line, and its output.
@@ -64,6 +65,34 @@ func TestHelpOfFleets(t *testing.T) {
 	p.app.Fleet = struct{ fleet.Service }{}
 	require.Equal(t, 2, execute(p))
 	require.Contains(t, stderr.String(), "did you mean --queue? see cupel-fleet worker --help")
+}
+
+// Verbs and flags that only cupel-fleet has are not called unknown without naming it.
+func TestOtherProgramIsNamed(t *testing.T) {
+	p, _, _ := outside()
+	plain := newRoot(p)
+	p.app.Fleet, p.app.Stores = struct{ fleet.Service }{}, map[string]func(string, func(string) (string, bool)) (store.Store, error){}
+	var lines []string
+	for _, c := range newRoot(p).Commands() {
+		own, _, err := plain.Find([]string{c.Name()})
+		require.NoError(t, err)
+		if own == plain {
+			lines = append(lines, c.Name())
+			continue
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if own.Flags().Lookup(f.Name) == nil {
+				lines = append(lines, c.Name()+" --"+f.Name+"=1")
+			}
+		})
+	}
+	require.Contains(t, lines, "worker")
+	require.Contains(t, lines, "run --queue=1")
+	for _, line := range lines {
+		p, _, stderr := outside(strings.Fields(line)...)
+		require.Equal(t, 2, execute(p), line)
+		require.Contains(t, stderr.String(), "; cupel-fleet has it: use it in place of cupel; see cupel", line)
+	}
 }
 
 // Usage errors are in cupel's words, with an example or a reference.

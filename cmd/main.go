@@ -215,7 +215,7 @@ Exit codes: 0 accepted (gate) or completed · 1 harness or infrastructure error 
 	}, commandline.Sources(p.load, func(path string) (*goldens.Suite, error) {
 		suite, _, err := p.loadSuite(path)
 		return suite, err
-	}, slices.Sorted(maps.Keys(builtins))))
+	}, slices.Sorted(maps.Keys(builtins))), func(name string) string { return fleets.Elsewhere(p.app.Fleet, name) })
 	return root
 }
 

@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/cupel-eval/cupel/cmd/internal/agents"
+	"github.com/cupel-eval/cupel/cmd/internal/commandline"
 	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/fleets"
@@ -133,7 +129,7 @@ func carryOut(c *cobra.Command, p *process, f runFlags, ev *progress.Events) err
 	if f.quiet || f.asJSON {
 		prog.Hide()
 	}
-	ctx, drain, stop := interrupts(c.Context(), prog)
+	ctx, drain, stop := commandline.Interrupts(c.Context(), prog, stopping)
 	defer stop()
 	o, cleanup, err := f.options(ctx, c, p, func(m manifest.Manifest, stops []manifest.Stop) {
 		ev.Round(m, stops)
@@ -259,28 +255,5 @@ func (f *runFlags) options(ctx context.Context, c *cobra.Command, p *process, sa
 	return o, cleanup, err
 }
 
-// interrupts makes the first Ctrl-C drain the run, which ends it within about a second,
-// and the second cancel it.
-func interrupts(parent context.Context, stderr io.Writer) (context.Context, <-chan struct{}, func()) {
-	ctx, cancel := context.WithCancel(parent)
-	drain := make(chan struct{})
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-done:
-				return
-			case <-signals:
-			}
-			if n == 0 {
-				_, _ = fmt.Fprintln(stderr, "\ncupel: stopping: requests in flight have a second to end; Ctrl-C again stops now")
-				close(drain)
-			} else {
-				cancel()
-			}
-		}
-	}()
-	return ctx, drain, sync.OnceFunc(func() { signal.Stop(signals); close(done); cancel() })
-}
+// stopping answers the first Ctrl-C, which drains a run: it ends within about a second.
+const stopping = "\ncupel: stopping: requests in flight have a second to end; Ctrl-C again stops now"

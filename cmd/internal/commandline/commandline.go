@@ -3,9 +3,16 @@
 package commandline
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,8 +30,9 @@ type Group struct {
 // Prepare adds the groups to root and gives every command below it its check of arguments,
 // which follows from its Use line, usage errors with an example, and completion: of
 // positional arguments by their name in the Use line, of flags by flagKinds. Sources are by
-// kind, such as RUN. Call it once, when root has its own settings.
-func Prepare(root *cobra.Command, groups []Group, sources map[string]Source) {
+// kind, such as RUN. elsewhere returns a hint at the program that has an unknown verb or --flag,
+// or "". Call it once, when root has its own settings.
+func Prepare(root *cobra.Command, groups []Group, sources map[string]Source, elsewhere func(name string) string) {
 	for _, g := range groups {
 		if len(g.Commands) == 0 {
 			continue
@@ -40,9 +48,9 @@ func Prepare(root *cobra.Command, groups []Group, sources map[string]Source) {
 	root.SetCompletionCommandGroupID(last)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.Usage(flagError(c, err)) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.Usage(flagError(c, err, elsewhere)) })
 	each(root, func(c *cobra.Command) {
-		c.Args = func(c *cobra.Command, args []string) error { return exit.Usage(checkArgs(c, args)) }
+		c.Args = func(c *cobra.Command, args []string) error { return exit.Usage(checkArgs(c, args, elsewhere)) }
 		if c.HasSubCommands() && c.RunE == nil {
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
@@ -85,14 +93,14 @@ func arguments(c *cobra.Command) (list []argument) {
 }
 
 // checkArgs compares arguments with the Use line.
-func checkArgs(c *cobra.Command, args []string) error {
+func checkArgs(c *cobra.Command, args []string, elsewhere func(string) string) error {
 	list := arguments(c)
 	if c.HasSubCommands() && len(args) > 0 {
 		var names []string
 		for _, sub := range c.Commands() {
 			names = append(names, sub.Name())
 		}
-		return fmt.Errorf("unknown command %q; %ssee %s --help", strings.TrimSpace(verb(c)+" "+args[0]), guess(args[0], names), c.CommandPath())
+		return fmt.Errorf("unknown command %q; %ssee %s --help", strings.TrimSpace(verb(c)+" "+args[0]), cmp.Or(elsewhere(args[0]), guess(args[0], names)), c.CommandPath())
 	}
 	least, most := 0, 0
 	var names []string
@@ -123,7 +131,7 @@ func verb(c *cobra.Command) string {
 }
 
 // flagError says what is wrong with a flag, in the words of the program.
-func flagError(c *cobra.Command, err error) error {
+func flagError(c *cobra.Command, err error, elsewhere func(string) string) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var bad *pflag.InvalidValueError
@@ -132,9 +140,9 @@ func flagError(c *cobra.Command, err error) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			return fmt.Errorf("unknown flag -%s; see %s --help", unknown.GetSpecifiedName(), c.CommandPath())
 		}
-		var names []string
+		name, names := "--"+unknown.GetSpecifiedName(), []string(nil)
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return fmt.Errorf("unknown flag --%s; %ssee %s --help", unknown.GetSpecifiedName(), guess("--"+unknown.GetSpecifiedName(), names), c.CommandPath())
+		return fmt.Errorf("unknown flag %s; %ssee %s --help", name, cmp.Or(elsewhere(name), guess(name, names)), c.CommandPath())
 	case errors.As(err, &missing):
 		return fmt.Errorf("--%s needs a value; for example: %s", missing.GetFlag().Name, example(c, missing.GetFlag().Name))
 	case errors.As(err, &bad):
@@ -172,4 +180,22 @@ func guess(word string, names []string) string {
 		return fmt.Sprintf("did you mean %s? ", near)
 	}
 	return ""
+}
+
+// Interrupts closes drain at the first Ctrl-C or SIGTERM, which it answers with says, and cancels
+// the context at the second.
+func Interrupts(parent context.Context, stderr io.Writer, says string) (ctx context.Context, drain <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	first, signals := make(chan struct{}), make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-signals; !ok {
+			return
+		}
+		_, _ = fmt.Fprintln(stderr, says)
+		close(first)
+		<-signals
+		cancel()
+	}()
+	return ctx, first, sync.OnceFunc(func() { signal.Stop(signals); close(signals); cancel() })
 }

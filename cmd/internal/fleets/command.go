@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,18 @@ func Commands(service fleet.Service, h func() Host) []*cobra.Command {
 		return nil
 	}
 	return []*cobra.Command{newQueue(h), newWorker(h), newStatus(h)}
+}
+
+// only are the verbs and flags of programs with a service or stores.
+var only = []string{"push", "queue", "status", "worker", "--attempts", "--fleet", "--lease", "--past", "--queue", "--queue-ca", "--queue-cert", "--queue-key", "--store"}
+
+// Elsewhere returns a hint at cupel-fleet where a program without a service is asked for what
+// only that one has, or "".
+func Elsewhere(service fleet.Service, name string) string {
+	if service != nil || !slices.Contains(only, name) {
+		return ""
+	}
+	return "cupel-fleet has it: use it in place of cupel; "
 }
 
 // patience is how long run and worker wait for a queue that does not answer at first.

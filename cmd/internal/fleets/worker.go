@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/commandline"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/fleet"
@@ -53,7 +51,7 @@ func newWorker(h func() Host) *cobra.Command {
 			if o.Build, err = build(host.Version); err != nil {
 				return err
 			}
-			ctx, drain, stop := drainOnSignal(c.Context(), host)
+			ctx, drain, stop := commandline.Interrupts(c.Context(), host.Stderr, "cupel: stopping: episodes in progress may end; Ctrl-C again hands them back now")
 			defer stop()
 			access.Patience = patience
 			q, err := host.Service.Dial(ctx, access)
@@ -132,28 +130,4 @@ func open(ctx context.Context, h Host, c *cobra.Command, suite, folder string, m
 		return nil, nil, err
 	}
 	return w, cleanup, nil
-}
-
-// drainOnSignal closes drain at the first signal, and cancels the context at the second.
-func drainOnSignal(parent context.Context, h Host) (context.Context, <-chan struct{}, func()) {
-	ctx, cancel := context.WithCancel(parent)
-	drain, done := make(chan struct{}), make(chan struct{})
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-done:
-				return
-			case <-signals:
-			}
-			if n > 0 {
-				cancel()
-				continue
-			}
-			_, _ = fmt.Fprintln(h.Stderr, "cupel: stopping: episodes in progress may end; Ctrl-C again hands them back now")
-			close(drain)
-		}
-	}()
-	return ctx, drain, sync.OnceFunc(func() { signal.Stop(signals); close(done); cancel() })
 }

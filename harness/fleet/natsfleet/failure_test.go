@@ -150,5 +150,5 @@ func TestWorkerLeavesLast(t *testing.T) {
 	wg.Wait()
 	require.NoError(t, err)
 	require.Equal(t, "complete", res.Manifest.Status)
-	require.Equal(t, "working on run "+res.Manifest.RunID, worker.String())
+	require.Equal(t, fmt.Sprintf("working on run %s\nleft run %[1]s; episodes executed here: %d", res.Manifest.RunID, res.Manifest.Episodes), worker.String())
 }

@@ -183,9 +183,11 @@ func (w *worker) begin(ctx context.Context, a announcement) (end func()) {
 			w.refuse(run, err)
 			return
 		}
+		done := 0
 		w.set(func(s *fleet.WorkerStatus) {
-			s.State, s.RunID = stateIdle, ""
+			s.State, s.RunID, done = stateIdle, "", s.Done
 		})
+		w.access.Say(fmt.Sprintf("left run %s; episodes executed here: %d", run, done))
 	}()
 	return func() { close(stop); <-over }
 }
