@@ -3,6 +3,7 @@
 package cupel_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -251,24 +253,29 @@ var forbidden = map[string]string{
 }
 
 type pkg struct {
-	ImportPath, Name, Dir string
-	GoFiles, Imports      []string
+	ImportPath, Name, Dir                             string
+	GoFiles, Imports, TestImports, XTestImports, Deps []string
 }
+
+// list lists the packages of the module once for all tests.
+var list = sync.OnceValues(func() (list []pkg, err error) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "./...").Output()
+	for dec := json.NewDecoder(bytes.NewReader(out)); err == nil; {
+		var p pkg
+		if err = dec.Decode(&p); err == nil {
+			list = append(list, p)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return list, err
+})
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,GoFiles,Imports", "./...").Output()
+	list, err := list()
 	require.NoError(t, err)
-	var list []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else {
-			require.NoError(t, err)
-		}
-		list = append(list, p)
-	}
 	require.NotEmpty(t, list)
 	return list
 }
@@ -386,32 +393,50 @@ func opens(n ast.Node) bool {
 
 // A program links every package, but for those that only tests import.
 func TestEveryPackageIsLinked(t *testing.T) {
-	var programs []string
+	linked := map[string]bool{}
 	for _, p := range packages(t) {
 		if p.Name == "main" {
-			programs = append(programs, p.ImportPath)
+			linked[p.ImportPath] = true
+			for _, d := range p.Deps {
+				linked[d] = true
+			}
 		}
 	}
-	out, err := exec.Command("go", append([]string{"list", "-deps"}, programs...)...).Output()
-	require.NoError(t, err)
-	linked, unused := strings.Fields(string(out)), []string(nil)
+	var unused []string
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
-		if len(p.GoFiles) > 0 && !slices.Contains(testPackages, name) && !slices.Contains(linked, p.ImportPath) {
+		if len(p.GoFiles) > 0 && !slices.Contains(testPackages, name) && !linked[p.ImportPath] {
 			unused = append(unused, name)
 		}
 	}
 	require.Empty(t, unused, "no program links them: delete them, or let one use them")
 }
 
-// The program cupel, and programs that import harness, link nothing of what only fleets
-// need.
-func TestProgramLinksNoFleet(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "./cmd/cupel", "./harness").Output()
-	require.NoError(t, err)
-	require.Contains(t, string(out), module+"harness/store\n", "what the core knows of stores")
-	for _, only := range []string{"github.com/minio/", "github.com/nats-io/", module + "harness/store/s3store", module + "harness/store/natsstore"} {
-		require.NotContains(t, string(out), only)
+// What only cupel-fleet needs is linked into it alone: the program cupel, and programs that import
+// harness, link nothing of it.
+func TestOnlyTheFleetLinksItsQueueAndStores(t *testing.T) {
+	deps := map[string]string{}
+	for _, p := range packages(t) {
+		deps[strings.TrimPrefix(p.ImportPath, module)] = strings.Join(p.Deps, "\n") + "\n"
+	}
+	for _, only := range []string{"github.com/minio/", "github.com/nats-io/", module + "harness/store/s3store\n", module + "harness/store/natsstore\n", module + "harness/fleet/natsfleet\n"} {
+		require.Contains(t, deps["cmd/cupel-fleet"], only)
+		for _, other := range []string{"cmd/cupel", "harness", "harness/fleet"} {
+			require.NotEmpty(t, deps[other])
+			require.NotContains(t, deps[other], only, other)
+		}
+	}
+	require.Contains(t, deps["cmd/cupel"], module+"harness/store\n", "what the core knows of stores")
+}
+
+// Our code and its tests import one YAML module.
+func TestOneYAMLModule(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if !strings.HasPrefix(imported+"/", module) && strings.Contains(imported, "yaml") {
+				require.Equal(t, "gopkg.in/yaml.v3", imported, "%s imports a second YAML module", p.ImportPath)
+			}
+		}
 	}
 }
 
