@@ -55,7 +55,7 @@ cassette cannot be read.`,
 		Example: `  cupel cassette ls
   cupel cassette ls builtin:counts`,
 		RunE: func(c *cobra.Command, args []string) error {
-			suite, err := suiteArg(p, c, args)
+			suite, _, err := p.suiteArg(c, args)
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ headers are ignored. Exits with 0 whether or not they differ.`,
   cupel cassette diff strong/G01/1 strong/G02/1 --suite builtin:counts
   cupel cassette diff old.yaml suites/first/cassettes/strong/F01/1.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			suite, err := suiteArg(p, c, nil)
+			suite, _, err := p.suiteArg(c, nil)
 			if err != nil {
 				return err
 			}

@@ -80,7 +80,7 @@ each exchange, never the value. Exits with 3 on a match or an unreadable file.`,
 		Example: `  cupel cassette scan
   cupel cassette scan builtin:counts`,
 		RunE: p.withConfig(func(c *cobra.Command, cfg config.Config, args []string) error {
-			suite, err := suiteArg(p, c, args)
+			suite, _, err := p.suiteArg(c, args)
 			if err != nil {
 				return err
 			}
@@ -128,16 +128,7 @@ func scanCassettes(p *process, suite *goldens.Suite, from string) error {
 }
 
 func newCassettePack(p *process) *cobra.Command {
-	cmd := packing.PackCommand(func(c *cobra.Command, args []string) (*goldens.Suite, string, error) {
-		cfg, err := p.load(c)
-		if err != nil {
-			return nil, "", err
-		}
-		if len(args) == 1 {
-			cfg.Suite = args[0]
-		}
-		return p.loadSuite(cfg.Suite)
-	}, func() io.Writer { return p.stdout })
+	cmd := packing.PackCommand(p.suiteArg, func() io.Writer { return p.stdout })
 	suiteFlags(cmd)
 	return cmd
 }

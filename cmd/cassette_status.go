@@ -75,12 +75,9 @@ func trialsFlag(cmd *cobra.Command) {
 // cassetteOptions returns the options for a replay of the suite that the argument, the
 // flag or the configuration names.
 func cassetteOptions(p *process, c *cobra.Command, args []string, sel harness.Selection) (harness.Options, error) {
-	cfg, err := p.load(c)
+	cfg, err := p.loadWith(c, args)
 	if err != nil {
 		return harness.Options{}, err
-	}
-	if len(args) == 1 {
-		cfg.Suite = args[0]
 	}
 	cfg.Mode = string(recorder.Replay)
 	o, _, err := options(c.Context(), p, cfg, sel)

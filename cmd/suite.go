@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/cupel-eval/cupel/cmd/internal/config"
 	"github.com/cupel-eval/cupel/cmd/internal/console"
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/cmd/internal/pin"
@@ -99,7 +100,7 @@ func newSuite(p *process) *cobra.Command {
 		Short:   "List the tasks of a suite",
 		Example: "  cupel suite list builtin:counts",
 		RunE: func(c *cobra.Command, args []string) error {
-			suite, err := suiteArg(p, c, args)
+			suite, _, err := p.suiteArg(c, args)
 			if err != nil {
 				return err
 			}
@@ -155,7 +156,7 @@ solutions of playbook.yaml. Details: docs/suites.md.`,
 		Example: "  cupel suite lint suites/mine",
 		RunE: func(c *cobra.Command, args []string) error {
 			p.proves = true
-			suite, err := suiteArg(p, c, args)
+			suite, _, err := p.suiteArg(c, args)
 			if suite == nil {
 				return err
 			}
@@ -209,17 +210,22 @@ func solutionCount(s *goldens.Suite) (count string, missing []string, err error)
 	return console.Count(len(book.Plays()), "reference solution"), book.Missing(), nil
 }
 
-// suiteArg loads the suite the argument, the flag or the configuration names.
-func suiteArg(p *process, c *cobra.Command, args []string) (*goldens.Suite, error) {
+// loadWith reads the configuration, with the suite that the argument names if there is one.
+func (p *process) loadWith(c *cobra.Command, args []string) (config.Config, error) {
 	cfg, err := p.load(c)
-	if err != nil {
-		return nil, err
-	}
 	if len(args) == 1 {
 		cfg.Suite = args[0]
 	}
-	suite, _, err := p.loadSuite(cfg.Suite)
-	return suite, err
+	return cfg, err
+}
+
+// suiteArg loads the suite the argument, the flag or the configuration names; see loadSuite.
+func (p *process) suiteArg(c *cobra.Command, args []string) (*goldens.Suite, string, error) {
+	cfg, err := p.loadWith(c, args)
+	if err != nil {
+		return nil, "", err
+	}
+	return p.loadSuite(cfg.Suite)
 }
 
 // scaffold is what init writes: a commented configuration and a first suite.
@@ -236,10 +242,7 @@ func newInit(p *process) *cobra.Command {
 
 func newSuiteTools(p *process) *cobra.Command {
 	return pin.Command(func(c *cobra.Command, args []string) (pin.Suite, error) {
-		cfg, err := p.load(c)
-		if len(args) == 1 {
-			cfg.Suite = args[0]
-		}
+		cfg, err := p.loadWith(c, args)
 		return pin.Suite{Dir: cfg.Suite, Kinds: p.worlds(), Lookup: p.credential, Out: p.stdout}, err
 	})
 }
