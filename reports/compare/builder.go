@@ -29,17 +29,14 @@ type Builder struct {
 	new       *side
 	pairs     []Names
 	rules     Rules
-
-	kindOf      kindOf
-	changed     func(baseline, newRun manifest.Manifest) map[string][]string
-	differences func(baseline, newRun manifest.Manifest, pairs []Names) []Difference
+	kindOf    kindOf
 }
 
 // NewBuilder returns a builder without episodes. baselines are one run or more of an
 // unchanged configuration, which are pooled: see CheckPool. The new run may be the
 // only one of them. The rules must be valid.
 func NewBuilder(baselines []manifest.Manifest, newRun manifest.Manifest, pairs []Names, rules Rules) *Builder {
-	b := &Builder{new: newSide(newRun), pairs: pairs, rules: rules.Resolved(), kindOf: kindByRule, changed: changed, differences: Differences}
+	b := &Builder{new: newSide(newRun), pairs: pairs, rules: rules.Resolved(), kindOf: kindByRule}
 	for i, m := range baselines {
 		s := newSide(m)
 		s.run = int32(i)
@@ -72,12 +69,12 @@ func (b *Builder) AddNew(rows ledger.EpisodeRows) { b.new.add(rows, b.kindOf) }
 func (b *Builder) Comparison() (Comparison, error) {
 	c := Comparison{
 		Format: 3, OneRun: len(b.pairs) > 0, Baseline: sideOf(b.baseline().manifest), New: sideOf(b.new.manifest), Rules: b.rules,
-		Differences: append([]Difference{}, b.differences(b.baseline().manifest, b.new.manifest, b.pairs)...),
+		Differences: append([]Difference{}, Differences(b.baseline().manifest, b.new.manifest, b.pairs)...),
 		Pairs:       []Pair{}, Notes: []string{},
 	}
 	for _, s := range b.baselines[1:] {
 		c.Pooled = append(c.Pooled, sideOf(s.manifest))
-		for _, d := range b.differences(s.manifest, b.new.manifest, b.pairs) {
+		for _, d := range Differences(s.manifest, b.new.manifest, b.pairs) {
 			if !slices.Contains(c.Differences, d) {
 				c.Differences = append(c.Differences, d)
 			}

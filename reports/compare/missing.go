@@ -15,7 +15,7 @@ func (b *Builder) skipped(c *Comparison) map[string][]string {
 	if b.rules.Changed != Skip {
 		return nil
 	}
-	skip := b.changed(b.baseline().manifest, b.new.manifest)
+	skip := changed(b.baseline().manifest, b.new.manifest)
 	if len(skip) > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s left out, because they changed between the runs: %s.", words.Plural(len(skip), "task"), some(slices.Sorted(maps.Keys(skip)))))
 	}

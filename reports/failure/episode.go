@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/cupel-eval/cupel/harness/ledger"
@@ -77,7 +78,7 @@ func (e *episode) readChecks() {
 		if e.failed[s] != "" {
 			continue
 		}
-		e.failed[s], e.details[s] = either(c.Name, "a check without a name"), c.Detail
+		e.failed[s], e.details[s] = cmp.Or(c.Name, "a check without a name"), c.Detail
 	}
 }
 
@@ -122,7 +123,7 @@ func (e *episode) lastViolation(role string) string {
 	for i := len(e.turns) - 1; i >= 0; i-- {
 		t := &e.turns[i]
 		if t.Judged() && len(t.Violations) > 0 && (role == "" || t.Role == role) {
-			return either(name(t.Violations[0]), "no violation")
+			return cmp.Or(name(t.Violations[0]), "no violation")
 		}
 	}
 	return "no violation"
@@ -145,7 +146,7 @@ func (e *episode) unfinished() string {
 		if strings.HasSuffix(t.PlanStep, "]") {
 			what = "an item of a step"
 		}
-		return what + " was not finished (" + either(name(t.Violations[0]), "no violation") + ")"
+		return what + " was not finished (" + cmp.Or(name(t.Violations[0]), "no violation") + ")"
 	}
 	return ""
 }

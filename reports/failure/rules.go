@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 func (e *episode) byHarness() string {
 	switch e.Excluded() {
 	case ledger.LostToHarness:
-		return either(name(e.ErrorKind), "no error kind")
+		return cmp.Or(name(e.ErrorKind), "no error kind")
 	case ledger.LostToCap:
 		return "cut off by a cap of the run"
 	}
@@ -23,7 +24,7 @@ func (e *episode) byProvider() string {
 	if e.Excluded() != ledger.LostToInfra {
 		return ""
 	}
-	says := either(name(e.ErrorKind), "no error kind")
+	says := cmp.Or(name(e.ErrorKind), "no error kind")
 	if n := len(e.turns); n > 0 {
 		switch role := e.turns[n-1].Role; role {
 		case "", ledger.RoleMain:
@@ -74,7 +75,7 @@ func (e *episode) unusable() string {
 		return ""
 	}
 	code, _ := e.invalidOutput()
-	says := "unusable outputs (" + either(name(code), "no violation") + ")"
+	says := "unusable outputs (" + cmp.Or(name(code), "no violation") + ")"
 	if t := e.lastTurn(); t != nil && t.Kind == kindRescue {
 		says += ", the rescue turn's too"
 	}
@@ -98,7 +99,7 @@ func (e *episode) failedCall() string {
 func (e *episode) ending() string {
 	switch e.Status {
 	case ledger.StatusStopped:
-		return "until " + either(name(e.StopReason), "it was stopped")
+		return "until " + cmp.Or(name(e.StopReason), "it was stopped")
 	case "answered", "answered_after_clarify":
 		return "answered all the same"
 	case "respond_error":
@@ -108,7 +109,7 @@ func (e *episode) ending() string {
 	case "cannot_proceed":
 		return "gave up"
 	}
-	return "ended as " + either(name(e.Status), "nothing")
+	return "ended as " + cmp.Or(name(e.Status), "nothing")
 }
 
 // outOfBudget applies if a guard ended the episode because its steps, calls, time, tokens or money
@@ -133,7 +134,7 @@ func (e *episode) spentOn() string {
 	case 0:
 		return ""
 	case invalid:
-		return ", after unusable outputs (" + either(name(code), "no violation") + ")"
+		return ", after unusable outputs (" + cmp.Or(name(code), "no violation") + ")"
 	case failed:
 		return ", after " + failing(call)
 	}
@@ -145,7 +146,7 @@ func (e *episode) stopped() string {
 	if e.Status != ledger.StatusStopped {
 		return ""
 	}
-	says := "stopped: " + either(name(e.StopReason), "no reason")
+	says := "stopped: " + cmp.Or(name(e.StopReason), "no reason")
 	if tool, n := e.repeated(); n > 0 {
 		says += of(tool)
 	}
@@ -157,7 +158,7 @@ func (e *episode) otherEnding() string {
 	if e.failed[ofEnding] == "" {
 		return ""
 	}
-	says := "ended as " + either(name(e.Status), "nothing")
+	says := "ended as " + cmp.Or(name(e.Status), "nothing")
 	if e.ExpectedStatus != "" && e.ExpectedStatus != e.Status {
 		says += ", not " + name(e.ExpectedStatus)
 	}
@@ -286,7 +287,7 @@ func (e *episode) nothingSaid() string {
 
 // failing says how a tool call failed: "error E_RATE of get_counts".
 func failing(c *ledger.ToolCall) string {
-	says := either(name(c.Outcome), "no outcome")
+	says := cmp.Or(name(c.Outcome), "no outcome")
 	if c.ErrorCode != "" && c.Outcome != outcomeTimeout {
 		says += " " + name(c.ErrorCode)
 	}

@@ -59,10 +59,3 @@ func cut(s string, n int) string {
 	}
 	return clip.Bytes(s, n-len("…"))
 }
-
-func either(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}

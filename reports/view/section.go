@@ -71,23 +71,12 @@ type Cell struct {
 // their index; it may be nil.
 func Sections(r model.Report, linked map[int]string) []Section {
 	list := []Section{failureSection(r, linked)}
-	if s := attackSection(r); s.Tables != nil {
-		list = append(list, s)
-	}
-	if s := judgeSection(r); s.Tables != nil {
-		list = append(list, s)
-	}
-	if s := scoreSection(r); s.Tables != nil {
-		list = append(list, s)
-	}
-	if s := labelSection(r); s.Tables != nil {
-		list = append(list, s)
-	}
-	if s := trendSection(r); s.Figure != "" || s.Tables != nil {
-		list = append(list, s)
-	}
-	if s := orchestrationSection(r); s.Tables != nil {
-		list = append(list, s)
+	for _, s := range []Section{
+		attackSection(r), judgeSection(r), scoreSection(r), labelSection(r), trendSection(r), orchestrationSection(r),
+	} {
+		if s.Figure != "" || s.Tables != nil {
+			list = append(list, s)
+		}
 	}
 	return append(list, overviewSection(r))
 }
