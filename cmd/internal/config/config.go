@@ -191,14 +191,8 @@ func Load(from Sources) (Config, error) {
 		c.File = path
 	}
 	for _, s := range settings {
-		c.sources[s.key] = from.of(v, s.key, path)
 		v.SetDefault(s.key, s.value)
-		if value, ok := from.Env(envName(s.key)); ok && value != "" {
-			v.Set(s.key, value)
-		}
-		if f := settingFlag(flags, s.key); f != nil {
-			v.Set(s.key, f.Value.String())
-		}
+		c.sources[s.key] = from.set(v, s.key, path)
 		c.values[s.key] = v.GetString(s.key)
 	}
 	for _, key := range []string{"suite", "runs", "prices"} {
@@ -270,12 +264,15 @@ func (c *Config) loadPolicy(node *yaml.Node) (err error) {
 	return exit.Usage(errors.Join(errs...))
 }
 
-// of names the source of a setting's value.
-func (from Sources) of(v *viper.Viper, key, path string) string {
-	if settingFlag(from.Flags, key) != nil {
+// set gives a setting the value of its flag or environment variable, and names the source of
+// its value.
+func (from Sources) set(v *viper.Viper, key, path string) string {
+	if f := settingFlag(from.Flags, key); f != nil {
+		v.Set(key, f.Value.String())
 		return "flag --" + flagName(key)
 	}
 	if value, ok := from.Env(envName(key)); ok && value != "" {
+		v.Set(key, value)
 		return "environment " + envName(key)
 	}
 	if v.InConfig(key) {
