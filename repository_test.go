@@ -137,7 +137,7 @@ var arrows = map[string][]string{
 	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "harness/store", "harness/store/natsstore", "internal/atomicfile", "internal/regular"},
 	// Both work on the plan of a run.
 	"harness/rerun":    {"goldens", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/atomicfile", "internal/clip", "recorder", "recorder/secrets"},
-	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
+	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
 	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "internal/parallel", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
@@ -216,10 +216,10 @@ var arrows = map[string][]string{
 	// Renderers know no other renderer: pages get their plots as a function.
 	"reports/html":          {"harness/ledger", "internal/atomicfile", "internal/clip", "reports/compare", "reports/internal/dots", "reports/model", "reports/orchestration", "reports/stat", "reports/stat/flake", "reports/transcript", "reports/view", "reports/view/compared", "reports/words"},
 	"reports/text":          {"harness/ledger", "reports/compare", "reports/model", "reports/stat", "reports/stat/flake", "reports/view", "reports/view/compared", "reports/words"},
-	"reports/plot":          {"internal/atomicfile", "internal/parallel", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
+	"reports/plot":          {"internal/atomicfile", "internal/clip", "internal/parallel", "reports/internal/dots", "reports/model", "reports/stat", "reports/stat/calibration", "reports/trend", "reports/view", "reports/words"},
 	"reports/orchestration": {"harness/ledger", "harness/ledger/work", "reports/words"},
 	"reports/transcript":    {"harness/ledger", "reports/orchestration", "reports/words"},
-	"reports/view/compared": {"reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
+	"reports/view/compared": {"internal/clip", "reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/judges", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
 	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},

@@ -24,6 +24,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/policy"
 	"github.com/cupel-eval/cupel/providers/price"
@@ -349,7 +350,7 @@ func checkTools(o Options) error {
 			for _, s := range o.Suite.Tools {
 				names = append(names, s.Name)
 			}
-			errs = append(errs, fmt.Errorf("tool %q: a Go function must be non-nil and have the name of one of the suite's tools: %s", name, drive.Abridge(names, 80)))
+			errs = append(errs, fmt.Errorf("tool %q: a Go function must be non-nil and have the name of one of the suite's tools: %s", name, clip.Names(names, 80)))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/episode"
-	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // candidates returns the selected candidates in order. The scripted candidate must be named
@@ -66,7 +66,7 @@ func pick[E any](all []E, patterns []string, name func(E) string, what string) (
 			for _, e := range all {
 				names = append(names, name(e))
 			}
-			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, drive.Abridge(names, 80)))
+			errs = append(errs, fmt.Errorf("no %s matches %q; there are: %s", what, pat, clip.Names(names, 80)))
 		}
 	}
 	var out []E

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // Judge returns what an observation shows beside the history, and the observation
@@ -207,11 +207,4 @@ func meanOf(nights []Observation, measure int) float64 {
 }
 
 // some lists a few names.
-func some(names []string) string {
-	const most = 3
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return cmp.Or(text, "none")
-}
+func some(names []string) string { return cmp.Or(clip.Names(names, 3), "none") }

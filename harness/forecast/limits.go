@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/admission"
 	"github.com/cupel-eval/cupel/harness/episode"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 )
@@ -137,7 +138,7 @@ func (f *forecaster) warnOfSpending(shares []*share, total estimates) {
 		ofProvider[s.Provider] = ofProvider[s.Provider].plus(s.estimates)
 	}
 	if unknown != nil && f.Runs != "" { // otherwise there is nothing to learn from
-		f.warnf("no past runs to estimate from, so only bounds are known for: %s; run a few episodes first", drive.Abridge(unknown, 8))
+		f.warnf("no past runs to estimate from, so only bounds are known for: %s; run a few episodes first", clip.Names(unknown, 8))
 	}
 	if f.Batch != nil {
 		f.warnf("each turn waits for a batch, which its provider ends within 24 hours: the duration is unknown")

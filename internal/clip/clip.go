@@ -3,7 +3,11 @@
 // says otherwise.
 package clip
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 const mark = "…"
 
@@ -50,4 +54,13 @@ func FirstRunes(s string, n int) string {
 		}
 	}
 	return s
+}
+
+// Names joins the first n names: "a, b and 3 more".
+func Names(names []string, n int) string {
+	text := strings.Join(names[:min(n, len(names))], ", ")
+	if more := len(names) - n; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

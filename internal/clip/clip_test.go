@@ -37,3 +37,9 @@ func FuzzCuts(f *testing.F) {
 		}
 	})
 }
+
+func TestNames(t *testing.T) {
+	require.Empty(t, Names(nil, 2))
+	require.Equal(t, "a, b", Names([]string{"a", "b"}, 2))
+	require.Equal(t, "a, b and 2 more", Names([]string{"a", "b", "c", "d"}, 2))
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // What of a Difference in the tasks themselves.
@@ -284,17 +285,13 @@ func mode(m manifest.Manifest) string {
 	return m.Mode
 }
 
-// named lists some ids, each cut to 80 characters, and says how many more there are.
+// named lists some ids, each cut to 80 characters.
 func named(ids []string) string {
 	var list []string
-	for _, id := range ids[:min(maxNamed, len(ids))] {
-		list = append(list, fmt.Sprintf("%.80s", id))
+	for _, id := range ids {
+		list = append(list, clip.FirstRunes(id, 80))
 	}
-	text := strings.Join(list, ", ")
-	if more := len(ids) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return clip.Names(list, maxNamed)
 }
 
 func short(digest string) string { return fmt.Sprintf("%.12s", digest) }

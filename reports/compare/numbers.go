@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
@@ -65,11 +65,5 @@ func chance(p float64) string {
 	}
 }
 
-// some lists the first few names: "a, b and 3 more".
-func some(names []string) string {
-	const few = 5
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
-}
+// some lists the first few names.
+func some(names []string) string { return clip.Names(names, 5) }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/model"
 	"github.com/cupel-eval/cupel/reports/words"
 )
@@ -60,14 +60,10 @@ func costTitle(r *model.Report) string {
 // listed lists at most n of the names.
 func listed(names []string, of []int, n int) string {
 	var parts []string
-	for _, i := range of[:min(n, len(of))] {
+	for _, i := range of {
 		parts = append(parts, names[i])
 	}
-	s := strings.Join(parts, ", ")
-	if more := len(of) - n; more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
+	return clip.Names(parts, n)
 }
 
 func costAlt(r *model.Report) string {

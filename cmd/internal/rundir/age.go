@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cupel-eval/cupel/cmd/internal/exit"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/clip"
 )
 
 // age is what a name such as "latest" asks for.
@@ -111,15 +111,10 @@ func noPrevious(r aged, skipped []string) error {
 
 // listed joins the first few items after a lead; empty without any.
 func listed(lead string, items []string) string {
-	const most = 3
 	if len(items) == 0 {
 		return ""
 	}
-	text := lead + strings.Join(items[:min(most, len(items))], ", ")
-	if more := len(items) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return lead + clip.Names(items, 3)
 }
 
 // Skipped says which partial runs "latest" or "previous" passes over and why; empty if

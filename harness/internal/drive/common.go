@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,14 +22,6 @@ func Count(b bool) int {
 
 // Simulated reports whether a provider's models are simulations.
 func Simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
-
-// Abridge joins the first names and appends the number of omitted ones.
-func Abridge(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
 
 // SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {

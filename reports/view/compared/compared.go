@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/stat"
 	"github.com/cupel-eval/cupel/reports/stat/flake"
@@ -80,14 +81,10 @@ const maxPooled = 8
 // RunIDs names runs.
 func RunIDs(sides []compare.Side) string {
 	var ids []string
-	for _, s := range sides[:min(len(sides), maxPooled)] {
+	for _, s := range sides {
 		ids = append(ids, words.Brief(s.RunID, 64))
 	}
-	text := strings.Join(ids, ", ")
-	if more := len(sides) - maxPooled; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return clip.Names(ids, maxPooled)
 }
 
 // sideLine says of a run, or of several that are pooled, what a reader of the
