@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -20,9 +21,11 @@ func selector(field, value string) string { return "\x00" + field + "\x00" + val
 
 // selected reads a selector.
 func selected(key string) (field, value string, ok bool) {
-	rest, ok := strings.CutPrefix(key, "\x00")
-	field, value, _ = strings.Cut(rest, "\x00")
-	return field, value, ok
+	if rest, ok := strings.CutPrefix(key, "\x00"); ok {
+		field, value, _ = strings.Cut(rest, "\x00")
+		return field, value, true
+	}
+	return "", "", false
 }
 
 // selectorText matches a selector at the start of a text.
@@ -38,11 +41,13 @@ const (
 // backslash that is part of a key has a backslash before it, and the key without
 // characters is \-. A dot alone is the whole state.
 func ParsePath(text string) (Path, error) {
-	switch text {
-	case root:
+	switch {
+	case text == root:
 		return Path{}, nil
-	case "":
+	case text == "":
 		return nil, errors.New("path: is empty; write . for the whole state")
+	case strings.Contains(text, "\x00"):
+		return nil, fmt.Errorf("path %q: contains the character NUL; remove it", text)
 	}
 	p := Path{}
 	for rest, more := text, true; more; {
@@ -98,30 +103,37 @@ func emptyError(text string) error {
 
 // String writes the path as ParsePath reads it.
 func (p Path) String() string {
-	if len(p) == 0 {
+	switch {
+	case len(p) == 0:
 		return root
+	case !slices.ContainsFunc(p, special):
+		return strings.Join(p, ".")
 	}
-	out := make([]byte, 0, 64)
+	var out strings.Builder
 	for i, key := range p {
 		if field, value, ok := selected(key); ok {
-			out = append(append(append(append(out, '['), field...), '='), strconv.Quote(value)...)
-			out = append(out, ']')
+			fmt.Fprintf(&out, "[%s=%q]", field, value)
 			continue
 		}
 		if i > 0 {
-			out = append(out, '.')
+			out.WriteByte('.')
 		}
-		if key == "" {
-			out = append(out, emptyKey...)
-		}
-		for _, c := range []byte(key) {
-			if c == '.' || c == '\\' || c == '[' {
-				out = append(out, '\\')
-			}
-			out = append(out, c)
+		out.WriteString(cmp.Or(escape.Replace(key), emptyKey))
+	}
+	return out.String()
+}
+
+var escape = strings.NewReplacer(".", `\.`, `\`, `\\`, "[", `\[`)
+
+// special reports whether the text of a path has more of a key than its characters.
+func special(key string) bool {
+	for i := range len(key) {
+		switch key[i] {
+		case '.', '\\', '[', 0:
+			return true
 		}
 	}
-	return string(out)
+	return key == ""
 }
 
 // Under reports whether p is at or below q.

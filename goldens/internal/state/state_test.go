@@ -70,6 +70,7 @@ func TestPath(t *testing.T) {
 		".a":   `path ".a": a key is empty; remove the extra dot, or write \. for a dot of a key`,
 		"a.":   `path "a.": a key is empty; remove the extra dot, or write \. for a dot of a key`,
 		`a\n`:  `path "a\\n": \n is not an escape; write \. for a dot and \\ for a backslash of a key`,
+		"\x00": `path "\x00": contains the character NUL; remove it`,
 		`a\`:   `path "a\\": ends with a backslash; write \\ for a backslash of a key`,
 	} {
 		_, err := ParsePath(text)
@@ -340,7 +341,7 @@ func FuzzDiff(f *testing.F) {
 }
 
 func FuzzParsePath(f *testing.F) {
-	for _, s := range []string{"", ".", "a.b", `a\.b`, `\-`, `\`, "a..", `\-a`} {
+	for _, s := range []string{"", ".", "a.b", `a\.b`, `\-`, `\`, "a..", `\-a`, "\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
