@@ -96,7 +96,7 @@ type World interface {
 
 // Lister is a World that lists in Effect.Changes what a call changed, as Diff would, and so
 // spares its environment to read the whole state after each. A call that would make the
-// state larger than MaxState fails.
+// state larger than MaxState fails. Its results are JSON, which its environment does not check.
 type Lister interface {
 	World
 	// Text returns the state as State does, which has not failed before.

@@ -44,6 +44,8 @@ func (k *counter) Call(_ context.Context, c tool.Call, at time.Time) (Effect, er
 		panic("boom")
 	case "result":
 		return Effect{}, nil
+	case "value":
+		return Effect{Result: tool.Result{Outcome: tool.OK, Value: json.RawMessage(`{"a":`)}}, nil
 	}
 	if c.Name != "add" {
 		return Refuse("E_NO", "no %s", c.Name), nil
@@ -112,7 +114,7 @@ func TestEnvironmentOpensItsWorld(t *testing.T) {
 func TestBrokenWorlds(t *testing.T) {
 	for breaks, want := range map[string]string{
 		"open": "open the world of kind counter: broken", "panic": "open the world of kind counter: the world of kind counter panicked: boom",
-		"call": "tool add: broken", "panic in call": "tool add: the world of kind counter panicked: boom", "result": `tool add: outcome "": must be ok, error, timeout or rejected`,
+		"call": "tool add: broken", "panic in call": "tool add: the world of kind counter panicked: boom", "result": `tool add: outcome "": must be ok, error, timeout or rejected`, "value": "tool add: its value is not JSON",
 		"state": "state of the world of kind counter: broken", "state after a call": "tool add: state of the world of kind counter: it is not JSON",
 		"spaces": "state of the world of kind counter: it is not canonical JSON: there are spaces between its values; write it with json.Marshal", "close": "broken",
 	} {
