@@ -1,6 +1,9 @@
 package expression
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // JSON returns the value of EvalIn as the function JSON does, without making the objects
 // and lists that a file gives as such.
@@ -35,33 +38,25 @@ func (p *Program) build(env *Env, w *writer, keep bool, level int) (any, error) 
 		}
 		return v, err
 	}
-	object := p.keys != nil
 	var members map[string]any
 	var items []any
-	begin, end := byte('['), byte(']')
-	if object {
-		begin, end = '{', '}'
-		if keep {
-			members = make(map[string]any, len(p.parts))
-		}
+	if keep {
+		members = maps.Clone(p.object)
 	}
 	for i, part := range p.parts {
-		w.out = append(w.out, begin)
-		if begin = ','; object {
-			w.out = append(w.out, p.labels[i]...)
-		}
+		w.out = append(w.out, p.before[i]...)
 		v, err := part.build(env, w, keep, level+1)
 		switch {
 		case err != nil:
 			return nil, err
-		case keep && object:
+		case members != nil:
 			members[p.keys[i]] = v
 		case keep:
 			items = append(items, v)
 		}
 	}
-	w.out = append(w.out, end)
-	if object {
+	w.out = append(w.out, p.after...)
+	if members != nil {
 		return members, nil
 	}
 	return items, nil

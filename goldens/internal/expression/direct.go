@@ -40,6 +40,12 @@ func (s scope) direct(node ast.Node) evaluator {
 		return fixed(n.Value)
 	case *ast.MemberNode:
 		if name, ok := n.Property.(*ast.StringNode); ok {
+			if p, ok := n.Node.(*ast.PointerNode); ok && p.Name == "" {
+				return func(env *Env) (any, bool) {
+					record, ok := env.item.(map[string]any)
+					return record[name.Value], ok
+				}
+			}
 			return named(s.direct(n.Node), name.Value)
 		}
 		if parts := s.directs(n.Node, n.Property); parts != nil {
@@ -155,7 +161,7 @@ func binary(operator string, left, right evaluator) evaluator {
 func equal(env *Env, a, b any, known bool) (same, ok bool) {
 	if text, ok := b.(string); ok { // the usual case, for which the library needs reflection
 		v, ok := a.(string)
-		return ok && v == text, known && env.shallow(b) == nil
+		return ok && v == text, known && env.use(len(text)/64+1) == nil
 	}
 	switch {
 	case !known:

@@ -60,12 +60,15 @@ type Program struct {
 	// constant is the value of a program that has no eval.
 	constant any
 	eval     func(*Env) (any, error)
-	// parts are those of an object or a list in a file, of which at least one is not
-	// constant; keys are those of the object, sorted, and labels what JSON has before their
-	// values.
-	keys, labels []string
-	parts        []*Program
-	needs        func(want Need) Need // nil if it reads nothing
+	// parts are those of an object or a list in a file that are computed, before the texts of
+	// what precedes each as JSON, and after of what follows all. An object has the keys of its
+	// parts, and all its members with the values of those that are not parts.
+	parts  []*Program
+	before []string
+	after  string
+	keys   []string
+	object map[string]any
+	needs  func(want Need) Need // nil if it reads nothing
 }
 
 // Names returns the names that the program uses, sorted, each once.
@@ -174,20 +177,22 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	evaluate := func(env *Env) (any, error) { return run(text, short, code, env) }
+	evaluate := func(env *Env) (any, error) {
+		env.left, env.item = maxSteps, nil
+		if short != nil {
+			if v, ok := short(env); ok {
+				return v, nil
+			}
+		}
+		return run(text, code, env)
+	}
 	return &Program{scope: names, names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}
 
-// run evaluates an expression directly, where that is possible, or by a machine.
-func run(text string, short evaluator, code *vm.Program, env *Env) (any, error) {
-	env.left, env.item = maxSteps, nil
-	if short != nil {
-		if v, ok := short(env); ok {
-			return v, nil
-		}
-	}
+// run evaluates an expression by a machine.
+func run(text string, code *vm.Program, env *Env) (any, error) {
 	env.left = maxSteps
 	machine := machines.Get().(*vm.VM)
 	defer machines.Put(machine)

@@ -3,6 +3,7 @@ package expression
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -296,14 +297,31 @@ func TestTemplates(t *testing.T) {
 
 func TestReadValue(t *testing.T) {
 	src := &yamlfile.Source{File: "suite.yaml", Found: &yamlfile.Findings{}}
-	root, ok := src.Parse([]byte("good: {id: '{{args.id}}', list: [1, 2.50, '{{args.n + 1}}', true, null, 2026-05-13], big: 12345678901234567890}\nfixed: {a: [1]}\nwhen: args.n > 2\n" +
+	root, ok := src.Parse([]byte("good: {id: '{{args.id}}', list: [1, 2.50, '{{args.n + 1}}', true, null, 2026-05-13], big: 12345678901234567890, box: {a: [1], b: '{{args.n}}', c: null}}\nfixed: {a: [1]}\nwhen: args.n > 2\n" +
 		"bad:\n  a: 'x {{ wron }}'\n  b: |\n    line\n      {{ args.n +* }}\n  c: [!!binary aGk=, .inf]\nwhen2: stat == 1\nwhen3: 5\n"))
 	require.True(t, ok)
-	v, err := ReadValue(root.FieldAt("good"), sampleNames).Eval(environment(t))
+	good := ReadValue(root.FieldAt("good"), sampleNames)
+	v, err := good.Eval(environment(t))
 	require.NoError(t, err)
 	got, err := JSON(v, 1000)
 	require.NoError(t, err)
-	require.Equal(t, `{"big":12345678901234567890,"id":"O1","list":[1,2.5,4,true,null,"2026-05-13"]}`, string(got))
+	require.Equal(t, `{"big":12345678901234567890,"box":{"a":[1],"b":3,"c":null},"id":"O1","list":[1,2.5,4,true,null,"2026-05-13"]}`, string(got))
+	var env Env
+	env.Reset(sampleNames)
+	env.Set(slices.Index(sampleNames, "args"), environment(t)["args"])
+	text, err := good.JSON(&env, 1000)
+	require.NoError(t, err)
+	require.Equal(t, got, text)
+	for range 2 { // what is kept can be changed
+		kept, text, err := good.Keep(&env, 1000)
+		require.NoError(t, err)
+		require.Equal(t, got, text)
+		require.Equal(t, v, kept)
+		box := kept.(map[string]any)["box"].(map[string]any)
+		box["a"].([]any)[0], box["c"] = 2, 2
+	}
+	_, _, err = good.Keep(&env, 50)
+	require.ErrorContains(t, err, "too large")
 	fixed, constant := ReadValue(root.FieldAt("fixed"), nil).Constant()
 	require.True(t, constant)
 	require.Equal(t, map[string]any{"a": []any{1}}, fixed)

@@ -180,29 +180,35 @@ func nextID(m *meter, a []any) (any, error) {
 		return nil, err
 	}
 	most := 0
-	see := func(id any) {
-		text, _ := id.(string)
-		digits, ok := strings.CutPrefix(text, prefix)
-		if n, err := strconv.Atoi(digits); ok && err == nil && digits[0] != '+' && n <= math.MaxInt32 {
-			most = max(most, n)
-		}
-	}
 	switch v := a[0].(type) {
 	case map[string]any:
 		for key := range v {
-			see(key)
+			most = max(most, numberAfter(prefix, key))
 		}
 	case []any:
 		for _, item := range v {
-			if record, ok := item.(map[string]any); ok {
-				see(record["id"])
-			}
+			record, _ := item.(map[string]any)
+			id, _ := record["id"].(string)
+			most = max(most, numberAfter(prefix, id))
 		}
 	case nil:
 	default:
 		return nil, wrongType("nextID", "an object or a list of records with an id", v)
 	}
 	return prefix + strconv.Itoa(most+1), nil
+}
+
+// numberAfter returns the number of at most 31 bits that follows prefix in an id; 0 if none does.
+func numberAfter(prefix, id string) (n int) {
+	if !strings.HasPrefix(id, prefix) {
+		return 0
+	}
+	for _, digit := range []byte(id[len(prefix):]) {
+		if n = 10*n + int(digit-'0'); digit < '0' || digit > '9' || n > math.MaxInt32 {
+			return 0
+		}
+	}
+	return n
 }
 
 // asDate reads a date, or the date of a time, as text.

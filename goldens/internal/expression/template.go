@@ -290,18 +290,32 @@ func readList(p yamlfile.Place, names []string) *Program {
 }
 
 // combined is the program that evaluate computes with its parts: a constant if all of them
-// are.
+// are. keys are those of an object, nil for a list.
 func combined(keys []string, parts []*Program, evaluate func(*Env) (any, error)) *Program {
-	for _, p := range parts {
-		if _, constant := p.Constant(); !constant {
-			out := together(parts, evaluate)
-			out.keys, out.parts = keys, parts
-			for _, key := range keys {
-				out.labels = append(out.labels, string(appendString(nil, key))+":")
-			}
-			return out
-		}
+	if !slices.ContainsFunc(parts, func(p *Program) bool { return p.eval != nil }) {
+		v, _ := evaluate(nil) // constants do not fail
+		return &Program{constant: v}
 	}
-	v, _ := evaluate(nil) // constants do not fail
-	return &Program{constant: v}
+	out := together(parts, evaluate)
+	text, end := "[", "]"
+	if keys != nil {
+		text, end, out.object = "{", "}", make(map[string]any, len(keys))
+	}
+	for i, p := range parts {
+		if i > 0 {
+			text += ","
+		}
+		if keys != nil {
+			text += string(appendString(nil, keys[i])) + ":"
+			out.object[keys[i]] = p.constant
+			if p.eval == nil && Kind(p.constant) != "an object" && Kind(p.constant) != "a list" {
+				text += string(AppendJSON(nil, p.constant))
+				continue
+			}
+			out.keys = append(out.keys, keys[i])
+		}
+		out.parts, out.before, text = append(out.parts, p), append(out.before, text), ""
+	}
+	out.after = text + end
+	return out
 }

@@ -138,7 +138,11 @@ func (p *plainer) value(of any, level int) (any, error) {
 	if p.left -= 2; p.left < 0 || level > maxNested {
 		return nil, tooLarge(p.limit)
 	}
-	if list, ok := asList(of); ok {
+	switch v := of.(type) {
+	case nil, bool, int:
+		return of, nil
+	case []any, []int, []float64, []string:
+		list, _ := asList(v)
 		out := make([]any, len(list))
 		for i, item := range list {
 			plain, err := p.value(item, level+1)
@@ -148,10 +152,6 @@ func (p *plainer) value(of any, level int) (any, error) {
 			out[i] = plain
 		}
 		return out, nil
-	}
-	switch v := of.(type) {
-	case nil, bool, int:
-		return of, nil
 	case json.Number:
 		p.left -= len(v)
 		return of, nil
