@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -84,19 +85,14 @@ func (b *bound) Open(_ context.Context, s world.Start) (world.World, error) {
 type declaredWorld struct {
 	rules *Rules
 	zone  *time.Location
-	env   expression.Env // of the present call
 	seed  any
 	today any
 	day   int // of today, as year and day of the year
 	// state is shared with the kind, and so with other worlds, except for what is own.
 	state map[string]any
-	own   *owned // nil before the first change
-	// changes, undo and found are those of the last call, whose memory the next one uses.
-	changes []change
-	undo    []slot
-	found   []state.Change
-	text    json.RawMessage // of state; nil if it is not computed
-	size    int             // at least that of text
+	own   *owned          // nil before the first change
+	text  json.RawMessage // of state; nil if it is not computed
+	size  int             // at least that of text
 }
 
 // State returns the state as canonical JSON; nil if no rule of the suite writes.
@@ -130,7 +126,9 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	if err != nil {
 		return world.Effect{}, fmt.Errorf("arguments: %w", err)
 	}
-	e := evaluation{tool: t, env: &w.env, scratch: w.changes[:0]}
+	e := evaluations.Get().(*evaluation)
+	defer evaluations.Put(e)
+	e.world, e.tool, e.done, e.changes = w, t, [maxLets]bool{}, e.changes[:0]
 	e.env.Reset(t.names)
 	e.env.Set(nameState, w.state)
 	e.env.Set(nameArgs, args)
@@ -147,9 +145,9 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 	}
 	for i := range t.rules {
 		rule := &t.rules[i]
-		effect, changes, taken, err := e.try(rule)
+		effect, taken, err := e.try(rule)
 		if err == nil && taken {
-			effect.Changes, err = w.apply(changes)
+			effect.Changes, err = e.apply()
 			effect.Changed = len(effect.Changes) > 0
 		}
 		if err != nil {
@@ -164,24 +162,22 @@ func (w *declaredWorld) Call(_ context.Context, c tool.Call, at time.Time) (worl
 
 // apply makes the changes, in a state of the world's own, and lists them. If the state
 // becomes too large, it takes them back.
-func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
-	if len(changes) == 0 {
+func (e *evaluation) apply() (out []world.Change, err error) {
+	if len(e.changes) == 0 {
 		return nil, nil
 	}
-	w.changes = changes
-	apart := apart(changes)
+	w := e.world
+	apart := apart(e.changes)
 	var before json.RawMessage
 	if !apart {
 		before = w.Text()
 	}
-	undo, err := w.make(changes)
-	if err != nil {
+	if err := e.make(); err != nil {
 		return nil, err
 	}
 	w.text = nil
-	var out []world.Change
 	if apart {
-		out = w.list(changes, undo)
+		out = e.list()
 	} else {
 		out = world.Diff(before, w.Text())
 	}
@@ -190,19 +186,27 @@ func (w *declaredWorld) apply(changes []change) ([]world.Change, error) {
 	}
 	if w.size > maxState && len(w.Text()) > maxState {
 		err = fmt.Errorf("the state has grown to %d MiB, and the largest has %d MiB; let the rules write less", (w.size+1<<20-1)>>20, maxState>>20)
-		w.restore(undo)
+		e.restore()
 		w.text = nil
 	}
 	return out, err
 }
 
-// evaluation is one call: which of the tool's names have been computed.
+// evaluation is one call. Its memory is that of an earlier call.
 type evaluation struct {
-	tool    *declaredTool
-	env     *expression.Env
-	done    [maxLets]bool
-	scratch []change
+	world *declaredWorld
+	tool  *declaredTool
+	env   expression.Env
+	done  [maxLets]bool // which names of let have been computed
+	// changes are those of the rule that is taken, keys those of their paths, slots what they
+	// changed, found how that differs from before.
+	changes []change
+	keys    state.Path
+	slots   []slot
+	found   []state.Change
 }
+
+var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 
 // define computes the names of let that p uses, each once a call. A name that no
 // expression needs is not computed, so it may fail where its value does not exist.
@@ -212,7 +216,7 @@ func (e *evaluation) define(p program) error {
 			continue
 		}
 		let := e.tool.lets[i]
-		v, err := let.EvalIn(e.env)
+		v, err := let.EvalIn(&e.env)
 		if err != nil {
 			return fmt.Errorf("let %s: %w", let.name, err)
 		}
@@ -227,40 +231,39 @@ func (e *evaluation) eval(p program) (any, error) {
 	if err := e.define(p); err != nil {
 		return nil, err
 	}
-	return p.EvalIn(e.env)
+	return p.EvalIn(&e.env)
 }
 
 // try computes what a rule does if its condition is true.
-func (e *evaluation) try(r *rule) (effect world.Effect, changes []change, taken bool, err error) {
+func (e *evaluation) try(r *rule) (effect world.Effect, taken bool, err error) {
 	if r.when.Program != nil {
 		v, err := e.eval(r.when)
 		if err != nil {
-			return effect, nil, false, fmt.Errorf("when: %w", err)
+			return effect, false, fmt.Errorf("when: %w", err)
 		}
 		holds, ok := v.(bool)
 		if !ok {
-			return effect, nil, false, fmt.Errorf("when: must be true or false, but is %s", expression.Kind(v))
+			return effect, false, fmt.Errorf("when: must be true or false, but is %s", expression.Kind(v))
 		}
 		if !holds {
-			return effect, nil, false, nil
+			return effect, false, nil
 		}
 	}
 	if r.code != "" {
 		message, err := e.text(r.message)
 		if err != nil {
-			return effect, nil, false, fmt.Errorf("error: %w", err)
+			return effect, false, fmt.Errorf("error: %w", err)
 		}
-		return world.Refuse(r.code, "%s", message), nil, true, nil
+		return world.Refuse(r.code, "%s", message), true, nil
 	}
 	if effect.Value, err = e.result(r); err != nil {
-		return effect, nil, false, fmt.Errorf("returns: %w", err)
+		return effect, false, fmt.Errorf("returns: %w", err)
 	}
 	effect.Outcome = tool.OK
 	if effect.Harm, err = e.text(r.harm); err != nil {
-		return effect, nil, false, fmt.Errorf("harm: %w", err)
+		return effect, false, fmt.Errorf("harm: %w", err)
 	}
-	changes, err = e.changes(r)
-	return effect, changes, true, err
+	return effect, true, e.write(r)
 }
 
 // result computes what a rule returns; null if it says nothing.
@@ -271,7 +274,7 @@ func (e *evaluation) result(r *rule) (json.RawMessage, error) {
 	if err := e.define(r.returns); err != nil {
 		return nil, err
 	}
-	return r.returns.JSON(e.env, maxResult)
+	return r.returns.JSON(&e.env, maxResult)
 }
 
 // text computes a message; empty if there is none.

@@ -173,6 +173,8 @@ func TestWorldsShareNoChange(t *testing.T) {
       delete: [refunds.0, orders.O1.status]
     - when: args.how == "twice"
       set: {"orders.O1.items": [{a: 1}, ink], "orders.O1.items.0.a": "{{args.n}}"}
+    - when: args.how == "key"
+      set: {"orders.O2.{{'ü'[0:1] + string(args.n)}}": 1}
     - when: args.how == "fails"
       set: {"refunds.0.n": lost, "orders.O1.items": [{a: 1}], "orders.O1.items.0.a": lost}
       append: {refunds: lost}
@@ -189,7 +191,7 @@ func TestWorldsShareNoChange(t *testing.T) {
 		require.NoError(t, err)
 		worlds = append(worlds, w)
 	}
-	for n, how := range []string{"append", "fails", "inside", "append", "item", "inside", "fails", "new", "last", "inside", "item", "new", "twice"} {
+	for n, how := range []string{"append", "fails", "inside", "append", "item", "inside", "fails", "new", "last", "inside", "item", "new", "twice", "key"} {
 		for i, w := range worlds[:2] {
 			got := call(t, w, "write", fmt.Sprintf(`{"how":%q,"n":%d}`, how, n+100*i))
 			require.Equal(t, how == "fails", strings.HasPrefix(got, "world: "), got)
@@ -360,6 +362,7 @@ func FuzzRules(f *testing.F) {
 			if err == nil {
 				require.Equal(t, world.Diff(json.RawMessage(before), after), e.Changes)
 			}
+			require.True(t, err != nil || e.Outcome != tool.OK || json.Valid(e.Value))
 			if err != nil || e.Outcome != tool.OK || !e.Changed {
 				require.Equal(t, before, string(after))
 			}

@@ -268,19 +268,22 @@ func (rd *reader) refusal(p yamlfile.Place, r *rule) {
 func (rd *reader) writes(p yamlfile.Place, op operation, r *rule) {
 	if op == remove {
 		for _, item := range p.Items() {
-			r.writes = append(r.writes, write{operation: op, path: rd.path(item, item.Filled())})
+			r.writes = append(r.writes, rd.write(op, item, item.Filled()))
 		}
 		return
 	}
 	for _, e := range p.Entries() {
-		r.writes = append(r.writes, write{operation: op, path: rd.path(e.KeyAt, e.Key), value: rd.value(e.Value)})
+		w := rd.write(op, e.KeyAt, e.Key)
+		w.value = rd.value(e.Value)
+		r.writes = append(r.writes, w)
 	}
 }
 
-// path compiles a path, in which an expression is a key or a part of one.
-func (rd *reader) path(p yamlfile.Place, text string) []program {
+// write compiles the path of a write, in which an expression is a key or a part of one.
+func (rd *reader) write(op operation, p yamlfile.Place, text string) write {
+	w := write{operation: op}
 	if text == "" {
-		return nil // reported as it was read
+		return w // reported as it was read
 	}
 	keys := expression.ReadPath(p, text, rd.names, func(text string) ([]string, error) {
 		keys, err := state.ParsePath(text)
@@ -289,16 +292,18 @@ func (rd *reader) path(p yamlfile.Place, text string) []program {
 		}
 		return keys, err
 	})
-	out := make([]program, len(keys))
-	for i, key := range keys {
-		out[i] = rd.compiled(key)
-	}
-	if keys != nil {
-		if root, constant := keys[0].Constant(); constant {
-			rd.reads = append(rd.reads, reading{name: root.(string), fail: p.Failf})
+	w.path = make(state.Path, len(keys))
+	for i, p := range keys {
+		if text, constant := p.Constant(); constant {
+			w.path[i] = text.(string)
+		} else {
+			w.keys = append(w.keys, key{rd.compiled(p), i})
 		}
 	}
-	return out
+	if len(keys) > 0 && (w.keys == nil || w.keys[0].index > 0) {
+		rd.reads = append(rd.reads, reading{name: w.path[0], fail: p.Failf})
+	}
+	return w
 }
 
 func (rd *reader) value(p yamlfile.Place) program {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cupel-eval/cupel/goldens/internal/expression"
 	"github.com/cupel-eval/cupel/goldens/internal/state"
@@ -27,8 +26,15 @@ const (
 // write is one write of a rule.
 type write struct {
 	operation
-	path  []program
+	path  state.Path
+	keys  []key // those of the path that are computed
 	value program
+}
+
+// key computes the key of a path that has this index.
+type key struct {
+	program
+	index int
 }
 
 // change is a write whose path and value are computed.
@@ -39,39 +45,41 @@ type change struct {
 	text  json.RawMessage // of value
 }
 
-// changes computes the paths and values of a rule's writes, before any is applied.
-func (e *evaluation) changes(r *rule) ([]change, error) {
-	out := e.scratch
+// write computes the paths and values of a rule's writes, before any is applied.
+func (e *evaluation) write(r *rule) error {
+	e.keys = e.keys[:0]
 	for _, w := range r.writes {
 		c, err := change{operation: w.operation}, error(nil)
-		if c.path, err = e.path(w.path); err == nil && w.operation != remove {
+		if c.path, err = e.path(w); err == nil && w.operation != remove {
 			if err = e.define(w.value); err == nil {
-				c.value, c.text, err = w.value.Keep(e.env, maxState)
+				c.value, c.text, err = w.value.Keep(&e.env, maxState)
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", w.operation, err)
+			return fmt.Errorf("%s: %w", w.operation, err)
 		}
-		out = append(out, c)
+		e.changes = append(e.changes, c)
 	}
-	return out, nil
+	return nil
 }
 
-// path computes the keys of a path.
-func (e *evaluation) path(keys []program) (state.Path, error) {
-	out := make(state.Path, len(keys))
-	for i, key := range keys {
-		v, err := e.eval(key)
+// path computes the keys of a write's path.
+func (e *evaluation) path(w write) (state.Path, error) {
+	from := len(e.keys)
+	e.keys = append(e.keys, w.path...)
+	out := e.keys[from:]
+	for _, key := range w.keys {
+		v, err := e.eval(key.program)
 		if err != nil {
 			return nil, err
 		}
 		switch v := v.(type) {
 		case string:
-			out[i] = v
+			out[key.index] = strings.ToValidUTF8(v, "\uFFFD")
 		case int:
-			out[i] = strconv.Itoa(v)
+			out[key.index] = strconv.Itoa(v)
 		default:
-			return nil, fmt.Errorf("key %d of the path must be a string or a whole number, but is %s", i+1, expression.Kind(v))
+			return nil, fmt.Errorf("key %d of the path must be a string or a whole number, but is %s", key.index+1, expression.Kind(v))
 		}
 	}
 	return out, nil
@@ -79,25 +87,24 @@ func (e *evaluation) path(keys []program) (state.Path, error) {
 
 // make makes the changes in the state, one after the other. If one does not fit, it takes
 // back those before it.
-func (w *declaredWorld) make(changes []change) (undo []slot, err error) {
-	undo = w.undo[:0]
-	for i := range changes {
-		c := &changes[i]
-		s, err := w.change(c)
+func (e *evaluation) make() error {
+	e.slots = e.slots[:0]
+	for i := range e.changes {
+		c := &e.changes[i]
+		s, err := e.world.change(c)
 		if err != nil {
-			w.restore(undo)
-			return nil, fmt.Errorf("%s %s: %w", c.operation, c.path, err)
+			e.restore()
+			return fmt.Errorf("%s %s: %w", c.operation, c.path, err)
 		}
-		undo = append(undo, s)
+		e.slots = append(e.slots, s)
 	}
-	w.undo = undo
-	return undo, nil
+	return nil
 }
 
 // restore takes back changes that were made. Parts that the world owned may be shared ones again.
-func (w *declaredWorld) restore(undo []slot) {
-	w.own = nil
-	for _, s := range slices.Backward(undo) {
+func (e *evaluation) restore() {
+	e.world.own = nil
+	for _, s := range slices.Backward(e.slots) {
 		s.restore()
 	}
 }
@@ -106,7 +113,7 @@ func (w *declaredWorld) restore(undo []slot) {
 // and no deletions, which may renumber a list: each is then what it says.
 func apart(changes []change) bool {
 	for i, c := range changes {
-		if c.operation == remove || slices.ContainsFunc(c.path, func(key string) bool { return !utf8.ValidString(key) }) {
+		if c.operation == remove {
 			return false
 		}
 		for _, other := range changes[:i] {
@@ -118,24 +125,22 @@ func apart(changes []change) bool {
 	return true
 }
 
-// list lists changes that are apart, in the order of world.Diff. slots are what they
-// changed.
-func (w *declaredWorld) list(changes []change, slots []slot) []world.Change {
-	found := w.found[:0]
-	for i, c := range changes {
+// list lists changes that are apart and have been made, in the order of world.Diff.
+func (e *evaluation) list() []world.Change {
+	e.found = e.found[:0]
+	for i, c := range e.changes {
 		var from json.RawMessage
-		path := c.path
+		path, slot := c.path, &e.slots[i]
 		if c.operation == appendTo {
-			path = append(slices.Clip(path), strconv.Itoa(len(slots[i].old.([]any))))
-		} else if slots[i].exists {
-			from = expression.AppendJSON(make([]byte, 0, 32), slots[i].old)
+			path = append(slices.Clip(path), strconv.Itoa(len(slot.old.([]any))))
+		} else if slot.exists {
+			from = expression.AppendJSON(make([]byte, 0, 32), slot.old)
 		}
-		found = state.DiffAt(found, path, from, c.text)
+		e.found = state.DiffAt(e.found, path, from, c.text)
 	}
-	slices.SortFunc(found, func(a, b state.Change) int { return inOrder(w.state, a.Path, b.Path) })
-	w.found = found
-	out := slices.Grow([]world.Change(nil), len(found))
-	for _, c := range found {
+	slices.SortFunc(e.found, func(a, b state.Change) int { return inOrder(e.world.state, a.Path, b.Path) })
+	out := slices.Grow([]world.Change(nil), len(e.found))
+	for _, c := range e.found {
 		out = append(out, world.Change{Path: c.Path.String(), From: c.From, To: c.To})
 	}
 	return out
@@ -147,7 +152,7 @@ func inOrder(root map[string]any, a, b state.Path) int {
 		if a[i] == b[i] {
 			continue
 		}
-		if len(a[i]) != len(b[i]) {
+		if len(a[i]) != len(b[i]) && mayBeIndex(a[i]) && mayBeIndex(b[i]) {
 			if s, _, _ := find(root, a[:i+1], nil); s.object == nil {
 				return len(a[i]) - len(b[i])
 			}
@@ -156,6 +161,9 @@ func inOrder(root map[string]any, a, b state.Path) int {
 	}
 	return len(a) - len(b)
 }
+
+// mayBeIndex reports whether a key is an index of a list, if it is a key of one.
+func mayBeIndex(key string) bool { return key != "" && key[0] >= '0' && key[0] <= '9' }
 
 // change makes a change and returns the slot that it changed.
 func (w *declaredWorld) change(c *change) (slot, error) {
@@ -193,8 +201,8 @@ func (w *declaredWorld) change(c *change) (slot, error) {
 // owned is an object or a list that a world has copied, with its key, and those below it.
 // What a change puts into the state is a copy already.
 type owned struct {
-	key   string
-	below []*owned
+	key         string
+	below, next *owned
 }
 
 // slot is a member of an object, or an item of a list, and what it held when it was found.
@@ -210,7 +218,7 @@ type slot struct {
 // take gives the world a copy of the object or list in the slot, unless it owns that, and
 // returns what it owns there; nil if the slot holds neither.
 func (s *slot) take(own *owned) *owned {
-	for _, below := range own.below {
+	for below := own.below; below != nil; below = below.next {
 		if below.key == s.key {
 			return below
 		}
@@ -224,9 +232,8 @@ func (s *slot) take(own *owned) *owned {
 		return nil
 	}
 	s.put(s.old)
-	below := &owned{key: s.key}
-	own.below = append(own.below, below)
-	return below
+	own.below = &owned{key: s.key, next: own.below}
+	return own.below
 }
 
 // find returns the slot that a path leads to. All but its last key must exist. If own is what
