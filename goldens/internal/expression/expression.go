@@ -177,7 +177,12 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return d.needs
 	}
-	evaluate := func(env *Env) (any, error) {
+	return &Program{scope: names, names: slices.Compact(guard.used), members: guard.members, eval: either(text, short, code), needs: needs}, nil
+}
+
+// either evaluates an expression directly, where that is possible, or by a machine.
+func either(text string, short evaluator, code *vm.Program) func(*Env) (any, error) {
+	return func(env *Env) (any, error) {
 		env.left, env.item = maxSteps, nil
 		if short != nil {
 			if v, ok := short(env); ok {
@@ -186,7 +191,6 @@ func Compile(text string, names []string) (*Program, error) {
 		}
 		return run(text, code, env)
 	}
-	return &Program{scope: names, names: slices.Compact(guard.used), members: guard.members, eval: evaluate, needs: needs}, nil
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxValues} }}

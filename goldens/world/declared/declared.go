@@ -268,8 +268,8 @@ func (e *evaluation) try(r *rule) (effect world.Effect, taken bool, err error) {
 
 // result computes what a rule returns; null if it says nothing.
 func (e *evaluation) result(r *rule) (json.RawMessage, error) {
-	if r.fixed != nil {
-		return r.fixed, nil
+	if r.returns.Program == nil {
+		return json.RawMessage("null"), nil
 	}
 	if err := e.define(r.returns); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package declared
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -89,11 +88,9 @@ type rule struct {
 	line int
 	when program
 	// code and message are those of a refusal.
-	code    string
-	message program
-	writes  []write
-	// fixed is the result if it is the same for every call, else returns computes it.
-	fixed         json.RawMessage
+	code          string
+	message       program
+	writes        []write
 	returns, harm program
 }
 
@@ -235,16 +232,8 @@ func (rd *reader) outcome(o yamlfile.Object, r *rule) {
 			p.Failf("the rule changes nothing, so it does no harm; add set, append or delete")
 		}
 	}
-	r.fixed = json.RawMessage("null")
 	if p, ok := o.Get("returns"); ok {
 		r.returns = rd.value(p)
-		r.fixed = nil
-		if r.returns.Program == nil {
-			return
-		}
-		if v, constant := r.returns.Constant(); constant {
-			r.fixed = expression.AppendJSON(nil, v)
-		}
 	} else if len(r.writes) == 0 && o.IsMapping() {
 		o.Failf("does nothing; add returns, error, set, append or delete")
 	}
