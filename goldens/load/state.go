@@ -16,6 +16,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/internal/yamlfile"
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/goldens/world/declared"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // maxState bounds the state of a world, in bytes of JSON.
@@ -33,7 +34,7 @@ func (l *loader) readKind(o yamlfile.Object, w *suiteWorld) {
 			return
 		}
 		if w.state != nil {
-			patch = mergePatch(w.state, patch)
+			patch = plainjson.Merge(w.state, patch)
 		}
 		w.state, w.stateAt = patch, append([]yamlfile.Place{stateAt}, w.stateAt...)
 	}
@@ -169,24 +170,4 @@ func (l *loader) readState(p yamlfile.Place) any {
 		return nil
 	}
 	return object
-}
-
-// mergePatch lays a patch over a value as RFC 7396 says: null takes a member away.
-func mergePatch(base, patch any) any {
-	changes, ok := patch.(map[string]any)
-	if !ok {
-		return patch
-	}
-	out := map[string]any{}
-	if members, ok := base.(map[string]any); ok {
-		maps.Copy(out, members)
-	}
-	for name, v := range changes {
-		if v == nil {
-			delete(out, name)
-		} else {
-			out[name] = mergePatch(out[name], v)
-		}
-	}
-	return out
 }

@@ -18,3 +18,11 @@ func TestText(t *testing.T) {
 	_, err := Marshal(math.NaN())
 	require.Error(t, err)
 }
+
+func TestMerge(t *testing.T) {
+	base := map[string]any{"a": map[string]any{"b": 1, "c": 2}, "d": []any{1}}
+	require.Equal(t, map[string]any{"a": map[string]any{"b": 3}, "d": "x"}, Merge(base, map[string]any{"a": map[string]any{"b": 3, "c": nil}, "d": "x", "e": nil}))
+	require.Equal(t, map[string]any{"a": map[string]any{"b": 1, "c": 2}, "d": []any{1}}, base, "changed")
+	require.Nil(t, Merge(base, nil))
+	require.Equal(t, map[string]any{"a": map[string]any{}}, Merge([]any{1}, map[string]any{"a": map[string]any{"b": nil}}))
+}

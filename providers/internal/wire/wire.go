@@ -273,26 +273,7 @@ func mergePatch(target, patch []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return plainjson.Marshal(merged(values[0], values[1]))
-}
-
-func merged(target, patch any) any {
-	changes, ok := patch.(map[string]any)
-	if !ok {
-		return patch
-	}
-	object, ok := target.(map[string]any)
-	if !ok {
-		object = map[string]any{}
-	}
-	for name, value := range changes {
-		if value == nil {
-			delete(object, name)
-			continue
-		}
-		object[name] = merged(object[name], value)
-	}
-	return object
+	return plainjson.Marshal(plainjson.Merge(values[0], values[1]))
 }
 
 // transportKind distinguishes a deadline from other failures to get a reply.
