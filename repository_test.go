@@ -110,6 +110,7 @@ var arrows = map[string][]string{
 	"internal/spell": {},
 	// internal/parallel works on all processors.
 	"internal/parallel": {},
+	"internal/pause":    {},
 	// JSON without escapes for HTML.
 	"internal/plainjson": {},
 	// internal/mcphost undoes what hosts do to the names and results of tools.
@@ -118,7 +119,7 @@ var arrows = map[string][]string{
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "internal/pause", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
 	// The sessions of foreign agents, and the machine that makes their calls again.
 	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
@@ -140,7 +141,7 @@ var arrows = map[string][]string{
 	"harness/forecast": {"agent/turn", "goldens", "harness", "harness/admission", "harness/episode", "harness/internal/drive", "harness/ledger", "harness/ledger/manifest", "internal/clip", "providers", "providers/batch", "providers/price", "recorder", "recorder/cassette"},
 	"harness/mutants":  {"internal/regular"},
 	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "internal/parallel", "providers", "providers/policy", "recorder", "recorder/secrets"},
-	"recorder":         {"internal/atomicfile", "internal/clip", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder":         {"internal/atomicfile", "internal/clip", "internal/pause", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
 	"recorder/cassette":           {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	"recorder/packs":              {"internal/atomicfile", "internal/parallel", "internal/regular", "recorder/cassette"},
@@ -169,7 +170,7 @@ var arrows = map[string][]string{
 	// Objects in folders and, beneath it, in S3 and JetStream: it knows no run.
 	"harness/store":           {"internal/atomicfile", "internal/regular"},
 	"harness/store/storetest": {"harness/store"},
-	"harness/store/s3store":   {"harness/store"},
+	"harness/store/s3store":   {"harness/store", "internal/pause"},
 	"harness/store/natsstore": {"harness/store"},
 	// It reads kinds of errors and what a provider advises.
 	"harness/admission": {"internal/atomicfile", "internal/regular", "providers", "providers/fault"},
@@ -177,7 +178,7 @@ var arrows = map[string][]string{
 	"harness/admission/shared": {"harness/admission", "internal/atomicfile", "internal/regular"},
 	"providers":                {"internal/clip"},
 	// The simulated models follow playbooks, a leaf of goldens: no expectation reaches them.
-	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "providers/sim/internal/model"},
+	"providers/sim":                {"goldens/playbook", "internal/clip", "internal/loopback", "internal/pause", "providers/sim/internal/model"},
 	"providers/sim/internal/model": {"goldens/playbook", "goldens/playbook/mistake", "internal/mcphost", "goldens/persona", "internal/plainjson"},
 	"providers/all":                {"providers", "providers/anthropic", "providers/bedrock", "providers/cohere", "providers/fault", "providers/gemini", "providers/internal/wire", "providers/ollama", "providers/openai", "providers/responses", "providers/tgi", "providers/vertex"},
 	"providers/anthropic":          {"internal/plainjson", "providers", "providers/fault", "providers/internal/wire"},
@@ -198,12 +199,12 @@ var arrows = map[string][]string{
 	"providers/internal/wire": {"agent/invisible", "internal/clip", "internal/plainjson", "providers", "providers/fault"},
 	// Batch APIs, and what collects the requests of a run for them.
 	"providers/batch":    {},
-	"harness/batching":   {"internal/regular", "providers/batch", "providers/price"},
+	"harness/batching":   {"internal/pause", "internal/regular", "providers/batch", "providers/price"},
 	"providers/batchsim": {"internal/loopback", "providers/sim"},
 	// What goes with asking: each may be used without the others.
 	"providers/price":  {"providers", "providers/internal/document"},
 	"providers/policy": {"providers/internal/document"},
-	"providers/retry":  {"providers", "providers/fault"},
+	"providers/retry":  {"internal/pause", "providers", "providers/fault"},
 	// Files of settings, read field by field.
 	"providers/internal/document": {},
 	// The contract suite is linked into tests only.

@@ -44,15 +44,3 @@ func (p *replayClock) end() {
 		p.stop()
 	}
 }
-
-// sleep waits for d, or for the end of ctx, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}

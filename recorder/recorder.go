@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/recorder/cassette"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -46,7 +47,7 @@ func New(o Options) (*Recorder, error) {
 		o.Now = time.Now //nolint:forbidigo // the seam: latencies of live exchanges are real
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = pause.For
 	}
 	if o.Secrets == nil && o.Mode != Replay {
 		o.Secrets = secrets.New()

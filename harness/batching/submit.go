@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/providers/batch"
 	"github.com/cupel-eval/cupel/providers/price"
 )
@@ -34,15 +35,9 @@ type pauses struct{ next, most time.Duration }
 
 // wait waits, unless ctx ends first, and makes the next wait longer.
 func (p *pauses) wait(ctx context.Context) bool {
-	t := time.NewTimer(p.next)
-	defer t.Stop()
+	now := p.next
 	p.next = min(p.next*3/2, p.most)
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return pause.For(ctx, now) == nil
 }
 
 // lengthen makes the next wait as long as a provider asks for.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 )
@@ -66,7 +67,7 @@ func (p Policy) withDefaults() Policy {
 		p.Attempts = 4
 	}
 	if p.Sleep == nil {
-		p.Sleep = Sleep
+		p.Sleep = pause.For
 	}
 	return p
 }
@@ -146,16 +147,4 @@ func add(r *providers.Reply, spent providers.Usage) {
 	}
 	r.Usage = r.Usage.Plus(spent)
 	r.Warnings = append(r.Warnings, fmt.Sprintf("usage: includes %d tokens of failed attempts", spent.Total()))
-}
-
-// Sleep waits, or returns ctx's error as soon as it ends.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

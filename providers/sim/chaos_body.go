@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/pause"
 )
 
 // cutting is a Chaos that sends a part of a reply: of a stream at frames, of a whole one at body.
@@ -33,7 +35,7 @@ const maxSilence = time.Minute
 
 // cuts are the connections that fail and the replies that lack an end.
 func cuts() []Chaos {
-	silent := func(m *fault) { sleep(m.r.Context(), maxSilence); m.drop() }
+	silent := func(m *fault) { _ = pause.For(m.r.Context(), maxSilence); m.drop() }
 	half := func(name, does, whole, stream string, then func(*fault)) Chaos {
 		return cutting(name, does, whole, stream,
 			func(m *fault, f [][]byte) { m.send(0, f[:halfway(f)]...); then(m) },
@@ -176,7 +178,7 @@ func harmless() []Chaos {
 		ends("cr", "server-sent events with CR at the end of lines", "\r"),
 		odd("rechunk", "pieces of 1 to 3 bytes, which split characters and frames", func(m *fault, c *captured) { m.send(0, smallPieces(c.body.Bytes())...) }),
 		odd("slow-start", "the first byte comes after 50 ms", func(m *fault, c *captured) {
-			sleep(m.r.Context(), 50*time.Millisecond)
+			_ = pause.For(m.r.Context(), 50*time.Millisecond)
 			m.send(0, c.body.Bytes())
 		}),
 		odd("slow-drip", "the reply comes in 20 pieces, 2 ms apart", func(m *fault, c *captured) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/internal/pause"
 )
 
 // fault is one request that something happens to.
@@ -56,7 +58,7 @@ func (m *fault) reply() (c *captured, ok bool) {
 }
 
 // send writes pieces one by one, with a pause after each.
-func (m *fault) send(pause time.Duration, pieces ...[]byte) {
+func (m *fault) send(every time.Duration, pieces ...[]byte) {
 	m.w.WriteHeader(http.StatusOK)
 	for _, p := range pieces {
 		if _, err := m.w.Write(p); err != nil || m.r.Context().Err() != nil {
@@ -65,7 +67,7 @@ func (m *fault) send(pause time.Duration, pieces ...[]byte) {
 		if f, ok := m.w.(http.Flusher); ok {
 			f.Flush()
 		}
-		sleep(m.r.Context(), pause)
+		_ = pause.For(m.r.Context(), every)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
@@ -240,7 +241,7 @@ func (wr wire) answer(ctx context.Context, w http.ResponseWriter, q modelRequest
 	if q.stream {
 		wait = c.first
 	}
-	sleep(ctx, wait)
+	_ = pause.For(ctx, wait)
 	if ctx.Err() != nil { // the client is gone, or the server is closing
 		wr.refuse(w, &failure{status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is shutting down."}, c.draws)
 		return

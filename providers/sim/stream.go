@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/providers/sim/internal/model"
 )
 
@@ -50,7 +51,7 @@ func play(ctx context.Context, w http.ResponseWriter, media string, frames [][]b
 	flush := http.NewResponseController(w)
 	for i, f := range frames {
 		if i > 0 {
-			sleep(ctx, spread/time.Duration(len(frames)-1))
+			_ = pause.For(ctx, spread/time.Duration(len(frames)-1))
 		}
 		if ctx.Err() != nil {
 			return
@@ -81,19 +82,6 @@ func (e *events) send(name string, v any) {
 func (e *events) typed(kind string, members obj) {
 	members["type"] = kind
 	e.send(kind, members)
-}
-
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // draws is what a reply is made unique by: its ids and times. The digest seeds all else

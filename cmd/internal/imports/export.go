@@ -14,6 +14,7 @@ import (
 	"github.com/cupel-eval/cupel/harness"
 	"github.com/cupel-eval/cupel/harness/otlp"
 	"github.com/cupel-eval/cupel/internal/atomicfile"
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/reports/model"
 )
 
@@ -28,7 +29,7 @@ const exportTimeout = 30 * time.Second
 func Export(ctx context.Context, w io.Writer, dir, target string, r model.Report, env func(string) (string, bool)) error {
 	if strings.Contains(target, "://") {
 		headers, _ := env(headersVariable)
-		to, err := otlp.NewCollector(target, headers, &http.Client{Timeout: exportTimeout}, pause)
+		to, err := otlp.NewCollector(target, headers, &http.Client{Timeout: exportTimeout}, pause.For)
 		if err != nil {
 			return exit.Usage(err)
 		}
@@ -64,14 +65,4 @@ func export(ctx context.Context, w io.Writer, dir, target string, r model.Report
 	}
 	_, err = fmt.Fprintf(w, "otlp    %s and %s to %s\n", console.Count(e.Spans, "span"), console.Count(e.Records, "log record"), console.Line(target))
 	return err
-}
-
-// pause waits until a request may be sent again.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cupel-eval/cupel/goldens"
 	"github.com/cupel-eval/cupel/harness/admission"
+	"github.com/cupel-eval/cupel/internal/pause"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/providers/fault"
 	"github.com/cupel-eval/cupel/providers/price"
@@ -65,7 +66,7 @@ func (v *Env) retryPolicy(seed uint64) retry.Policy {
 	}
 	wait := p.Sleep
 	if wait == nil {
-		wait = retry.Sleep
+		wait = pause.For
 	}
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
 		return paused(ctx, func(ctx context.Context) error { return wait(ctx, d) })

@@ -17,6 +17,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/cupel-eval/cupel/harness/store"
+	"github.com/cupel-eval/cupel/internal/pause"
 )
 
 // Options configure a store. The zero value uses Amazon's service.
@@ -84,7 +85,7 @@ func Open(address string, o Options) (store.Store, error) {
 		o.Transport = t
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = pause.For
 	}
 	client, err := minio.NewCore(host, &minio.Options{
 		Creds: secrets, Secure: secure, Region: env("AWS_REGION", "AWS_DEFAULT_REGION"), Transport: o.Transport,
@@ -127,15 +128,6 @@ func (r role) RetrieveWithCredContext(c *credentials.CredContext) (credentials.V
 		err = fmt.Errorf("%w: %w", errNoRole, err)
 	}
 	return v, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // attempts are the waits before an operation is tried again that the store did not answer.
