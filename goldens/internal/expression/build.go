@@ -18,12 +18,12 @@ func (p *Program) Keep(env *Env, limit int) (any, json.RawMessage, error) {
 }
 
 func (p *Program) built(env *Env, limit int, keep bool) (any, json.RawMessage, error) {
-	w := writer{out: make([]byte, 0, 16+32*len(p.parts)), limit: limit}
+	w := writer{out: env.room(16 + 32*len(p.parts)), limit: limit}
 	v, err := p.build(env, &w, keep, 0)
 	if err == nil {
 		err = w.check()
 	}
-	return v, w.out, err
+	return v, env.written(w.out), err
 }
 
 // build writes the program's value and, if keep is true, returns it as a value to keep.

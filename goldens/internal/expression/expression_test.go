@@ -322,6 +322,11 @@ func TestReadValue(t *testing.T) {
 	}
 	_, _, err = good.Keep(&env, 50)
 	require.ErrorContains(t, err, "too large")
+	long := env.Text(strings.Repeat("a", 300))
+	first, second := env.Text("first"), env.Text("second")
+	_ = append(first, "of texts that share memory"...)
+	require.Equal(t, `"first""second"`, string(first)+string(second))
+	require.Len(t, long, 302)
 	fixed, constant := ReadValue(root.FieldAt("fixed"), nil).Constant()
 	require.True(t, constant)
 	require.Equal(t, map[string]any{"a": []any{1}}, fixed)

@@ -123,7 +123,8 @@ func (p pass) matching(object map[string]any, nodes int) (list []any, ok bool) {
 	var few [8]string
 	keys := few[:0]
 	for key, item := range object {
-		holds, ok := truth(p.of(item))
+		p.env.item = item
+		holds, ok := truth(p.value(p.env, p.other))
 		if !ok {
 			return nil, false
 		}

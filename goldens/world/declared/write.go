@@ -132,9 +132,10 @@ func (e *evaluation) list() []world.Change {
 		var from json.RawMessage
 		path, slot := c.path, &e.slots[i]
 		if c.operation == appendTo {
-			path = append(slices.Clip(path), strconv.Itoa(len(slot.old.([]any))))
+			e.keys = append(append(e.keys, path...), strconv.Itoa(len(slot.old.([]any))))
+			path = e.keys[len(e.keys)-len(path)-1:]
 		} else if slot.exists {
-			from = expression.AppendJSON(make([]byte, 0, 32), slot.old)
+			from = e.env.Text(slot.old)
 		}
 		e.found = state.DiffAt(e.found, path, from, c.text)
 	}
