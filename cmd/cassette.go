@@ -68,8 +68,7 @@ cassette cannot be read.`,
 }
 
 func listCassettes(p *process, suite *goldens.Suite, from string) error {
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"cassette", "day", "model", "interactions", "size", "simulated"})
+	w := console.Table(p.stdout, "cassette", "day", "model", "interactions", "size", "simulated")
 	var bad []error
 	err := eachCassette(suite, from, func(fsys fs.FS, name string) error {
 		c, err := cassette.Inspect(cassette.File{FS: fsys, Path: name})

@@ -79,8 +79,7 @@ func printAudit(p *process, r audit.Report, asJSON bool) error {
 	}
 	for _, w := range r.Wires {
 		_, _ = fmt.Fprintf(p.stdout, "%s: %s, %s, %d with usage\n", w.Wire, many(w.Exchanges, "exchange", "exchanges"), many(w.Replies, "reply", "replies"), w.Reported)
-		t := console.Table(p.stdout)
-		t.AppendHeader(table.Row{"usage field", "replies", "becomes"})
+		t := console.Table(p.stdout, "usage field", "replies", "becomes")
 		for _, f := range w.Fields {
 			t.AppendRow(table.Row{console.Line(f.Path), f.Count, cmp.Or(f.Column, "not read: "+f.Reason)})
 		}

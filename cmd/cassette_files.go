@@ -94,8 +94,7 @@ each exchange, never the value. Exits with 3 on a match or an unreadable file.`,
 }
 
 func scanCassettes(p *process, suite *goldens.Suite, from string) error {
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"cassette", "interaction", "field", "credential"})
+	w := console.Table(p.stdout, "cassette", "interaction", "field", "credential")
 	files := 0
 	var bad []error
 	err := eachCassette(suite, from, func(fsys fs.FS, name string) error {

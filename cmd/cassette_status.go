@@ -93,8 +93,7 @@ func printStatus(p *process, o harness.Options, list []cassettes.Status, rules [
 		err := p.printJSON(map[string]any{"suite": o.Suite.Path, "count": count, "cassettes": list, "rules": rules})
 		return errors.Join(err, statusOutcome(o, count, len(list)))
 	}
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"cassette", "state", "why"})
+	w := console.Table(p.stdout, "cassette", "state", "why")
 	for _, s := range list {
 		if all || s.State != cassettes.Fresh {
 			w.AppendRow(table.Row{console.Line(s.Path), s.State, console.Line(strings.Join(s.Why, "; "))})
@@ -175,8 +174,7 @@ func prune(p *process, o harness.Options, from string, yes bool) (err error) {
 		return err
 	}
 	var orphans []string
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"cassette", "why"})
+	w := console.Table(p.stdout, "cassette", "why")
 	for _, s := range list {
 		if s.State == cassettes.Orphan {
 			orphans = append(orphans, s.Path)

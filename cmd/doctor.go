@@ -63,8 +63,7 @@ misconfigured.`,
 }
 
 func printSources(p *process, cfg config.Config) {
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"setting", "value", "from"})
+	w := console.Table(p.stdout, "setting", "value", "from")
 	for _, s := range cfg.Settings() {
 		w.AppendRow(table.Row{s.Key, s.Value, s.Source})
 	}
@@ -244,8 +243,7 @@ func (p *process) keyState(c goldens.Candidate) string {
 // printTools prints the addresses of the suite's HTTP tools, the commands of its worlds, and
 // whether their credentials are set, never their values.
 func (p *process) printTools(suite *goldens.Suite) {
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"tool", "approve", "address", "credentials"})
+	w := console.Table(p.stdout, "tool", "approve", "address", "credentials")
 	for _, spec := range suite.Tools {
 		h, ok := suite.HTTP[spec.Name]
 		if !ok {

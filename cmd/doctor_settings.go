@@ -41,8 +41,7 @@ func (p *process) printPrices(prices price.Table, names []string) error {
 		return nil
 	}
 	_, _ = fmt.Fprintln(p.stdout, "USD per million tokens")
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"provider", "model", "since", "input", "output", "cache read", "cache write", "context", "source"})
+	w := console.Table(p.stdout, "provider", "model", "since", "input", "output", "cache read", "cache write", "context", "source")
 	for _, e := range all {
 		if !slices.Contains(names, e.Provider) {
 			continue
@@ -78,8 +77,7 @@ func (p *process) printPriced(all []price.Entry) {
 		}
 		rows[e.Provider] = r
 	}
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"provider", "entries", "latest change", "source"})
+	w := console.Table(p.stdout, "provider", "entries", "latest change", "source")
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		r, latest := rows[name], ""
 		if !r.newest.IsZero() {
@@ -142,8 +140,7 @@ func printLimits(p *process, cfg config.Config) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.stdout)
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"provider", "in parallel", "requests/min", "tokens/min", "max USD", "max tokens", "max requests"})
+	w := console.Table(p.stdout, "provider", "in parallel", "requests/min", "tokens/min", "max USD", "max tokens", "max requests")
 	for _, name := range slices.Sorted(maps.Keys(cfg.Limits)) {
 		l := cfg.Limits[name]
 		row := table.Row{name}
@@ -173,8 +170,7 @@ func printRegression(p *process, cfg config.Config) {
 	rules.Today = p.now().UTC()
 	rules = rules.Resolved()
 	_, _ = fmt.Fprintln(p.stdout)
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"regression", "value"})
+	w := console.Table(p.stdout, "regression", "value")
 	for _, r := range config.Rules(rules) {
 		value := "–"
 		if r.Value != 0 {
@@ -189,8 +185,7 @@ func printRegression(p *process, cfg config.Config) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.stdout)
-	w = console.Table(p.stdout)
-	w.AppendHeader(table.Row{"known flaky", "candidate", "owner", "expires", ""})
+	w = console.Table(p.stdout, "known flaky", "candidate", "owner", "expires", "")
 	for _, k := range rules.Flaky {
 		state := ""
 		if k.Expired {

@@ -55,9 +55,7 @@ func printForecast(p *process, f forecast.Forecast) error {
 	for _, l := range f.LeftOut {
 		say("left out: %d %s", l.Episodes, l.Why)
 	}
-	t := console.Table(p.stdout)
-	t.SetOutputMirror(nil)
-	t.AppendHeader(table.Row{"candidate", "episodes", "calls", "input", "cache read", "cache write", "output", "reasoning", "cost", "by"})
+	t := console.Table(nil, "candidate", "episodes", "calls", "input", "cache read", "cache write", "output", "reasoning", "cost", "by")
 	add := func(name string, episodes int, e forecast.Estimate, by string) {
 		row := table.Row{name, episodes, rangeText(e.Calls, console.Decimal)}
 		for _, r := range []forecast.Range{e.Tokens.Input, e.Tokens.CacheRead, e.Tokens.CacheWrite, e.Tokens.Output, e.Tokens.Reasoning} {

@@ -155,8 +155,7 @@ func joinCassettes(p *process, o harness.Options, folders []string, into string,
 
 func printJoined(p *process, o harness.Options, plan *join.Plan) error {
 	if len(plan.Skipped) > 0 {
-		w := console.Table(p.stdout)
-		w.AppendHeader(table.Row{"skipped", "in", "why"})
+		w := console.Table(p.stdout, "skipped", "in", "why")
 		for _, s := range plan.Skipped {
 			w.AppendRow(table.Row{console.Line(s.Path), console.Line(s.Source), console.Line(s.Why)})
 		}

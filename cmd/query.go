@@ -126,8 +126,7 @@ func writeTable(p *process, r expr.Result, output string, render func(io.Writer,
 }
 
 func showResult(p *process, r expr.Result) {
-	w := console.Table(p.stdout)
-	header := table.Row{}
+	var header []any
 	var aligned []table.ColumnConfig
 	for i, c := range r.Columns {
 		header = append(header, c.Name)
@@ -135,7 +134,7 @@ func showResult(p *process, r expr.Result) {
 			aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
-	w.AppendHeader(header)
+	w := console.Table(p.stdout, header...)
 	w.SetColumnConfigs(aligned)
 	for _, cells := range r.Rows {
 		row := table.Row{}

@@ -108,8 +108,7 @@ func newSuite(p *process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := console.Table(p.stdout)
-			w.AppendHeader(table.Row{"task", "tier", "expects", "title"})
+			w := console.Table(p.stdout, "task", "tier", "expects", "title")
 			for _, t := range suite.Tasks {
 				w.AppendRow(table.Row{t.ID, t.Tier, t.Expect[0].Status, t.Title})
 			}

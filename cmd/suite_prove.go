@@ -198,8 +198,7 @@ func (p *process) printSurvivors(r proved) {
 	if r.Killed == r.Mutants {
 		return
 	}
-	w := console.Table(p.stdout)
-	w.AppendHeader(table.Row{"task", "mutants", "refused", "score"})
+	w := console.Table(p.stdout, "task", "mutants", "refused", "score")
 	for _, t := range r.Tasks {
 		if t.Killed < t.Mutants {
 			w.AppendRow(table.Row{t.ID, t.Mutants, t.Killed, fmt.Sprintf("%.1f%%", 100*t.Score())})

@@ -26,10 +26,13 @@ func Terminal(w io.Writer) int {
 }
 
 // Table returns a plain table that is rendered to a writer: no box, headers as they
-// are given.
-func Table(to io.Writer) table.Writer {
+// are given. to may be nil for a table whose text is read only.
+func Table(to io.Writer, header ...any) table.Writer {
 	w := table.NewWriter()
 	w.SetOutputMirror(to)
+	if len(header) > 0 {
+		w.AppendHeader(header)
+	}
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
 	style.Format.Header = 0

@@ -251,8 +251,7 @@ func weight(had, all [2]int, verdict int) float64 {
 }
 
 func (c *comparison) print(w io.Writer, found []judges.Calibration, file string) error {
-	t := console.Table(w)
-	t.AppendHeader(table.Row{"judge", "labels", "tasks", "agreement", "kappa", "sensitivity", "specificity"})
+	t := console.Table(w, "judge", "labels", "tasks", "agreement", "kappa", "sensitivity", "specificity")
 	var advice []string
 	for _, f := range found {
 		a := f.Agreement()

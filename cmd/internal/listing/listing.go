@@ -103,12 +103,11 @@ func Write(w io.Writer, rows []ledger.Episode, all, width int) error {
 }
 
 func tableOf(rows []ledger.Episode, ids bool) []string {
-	t := console.Table(nil)
-	header := table.Row{"episode", "solved", "status", "steps", "cost", "time, s"}
+	header := []any{"episode", "solved", "status", "steps", "cost", "time, s"}
 	if ids {
 		header = append(header, "id")
 	}
-	t.AppendHeader(header)
+	t := console.Table(nil, header...)
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, Align: text.AlignRight}, {Number: 6, Align: text.AlignRight}})
 	costs := costsOf(rows)
 	for i, e := range rows {

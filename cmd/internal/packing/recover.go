@@ -117,8 +117,7 @@ func packOf(path string) string {
 }
 
 func listJournals(stdout io.Writer, list []journalAt) error {
-	w := console.Table(stdout)
-	w.AppendHeader(table.Row{"journal", "exchanges", "damaged"})
+	w := console.Table(stdout, "journal", "exchanges", "damaged")
 	var errs []error
 	for _, j := range list {
 		got, err := j.read()
