@@ -223,7 +223,7 @@ var arrows = map[string][]string{
 	"reports/view/compared": {"internal/clip", "reports/compare", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/view", "reports/words"},
 	"reports/words":         {"agent/invisible", "internal/clip", "reports/stat"},
 	"reports/compare":       {"agent/strategy", "harness/ledger", "harness/ledger/manifest", "internal/clip", "reports/failure", "reports/judges", "reports/stat", "reports/stat/flake", "reports/stat/multiple", "reports/words"},
-	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat"},
+	"reports/expr":          {"agent/invisible", "harness/ledger", "harness/ledger/column", "internal/spell", "reports/stat", "reports/words"},
 	"reports/failure":       {"agent/invisible", "harness/ledger", "harness/ledger/manifest", "internal/clip"},
 	"reports/trend":         {"reports/stat", "reports/stat/level"},
 	// Classes of tasks, by counts and intervals.

@@ -13,8 +13,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/cupel-eval/cupel/reports/words"
 )
 
 // Unit says what a number counts. Its zero value is a plain number.
@@ -96,29 +97,21 @@ func (u Unit) Format(v float64) string {
 	case Duration:
 		switch {
 		case v < 1e3:
-			return sign + decimals(v, 0) + "us"
+			return sign + words.Coordinate(v, 0) + "us"
 		case v < 1e6:
-			return sign + decimals(v/1e3, 1) + "ms"
+			return sign + words.Coordinate(v/1e3, 1) + "ms"
 		}
-		return sign + decimals(v/1e6, 3) + "s"
+		return sign + words.Coordinate(v/1e6, 3) + "s"
 	case Money:
 		v /= 1e9
 		if v > 0 && v < 0.01 { // three significant digits
-			return sign + "$" + decimals(v, min(12, 2-int(math.Floor(math.Log10(v)))))
+			return sign + "$" + words.Coordinate(v, min(12, 2-int(math.Floor(math.Log10(v)))))
 		}
-		return sign + "$" + decimals(v, 4)
+		return sign + "$" + words.Coordinate(v, 4)
 	case Percent:
-		return sign + decimals(100*v, 2) + "%"
+		return sign + words.Coordinate(100*v, 2) + "%"
 	}
-	return sign + decimals(v, 4)
-}
-
-func decimals(v float64, n int) string {
-	s := strconv.FormatFloat(v, 'f', n, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
+	return sign + words.Coordinate(v, 4)
 }
 
 // Format is the cell for people: a value in the unit of its column, a time in UTC,

@@ -13,22 +13,18 @@ import (
 	"github.com/cupel-eval/cupel/reports/words"
 )
 
-// CompareAnnotations writes a comparison as workflow commands of GitHub Actions: an
-// error for each metric that shows a regression, and for each newly broken task of
-// a pair that fails; a warning for what is inconclusive, for a broken task
-// elsewhere, for a known-flaky entry that has expired and for a difference that
-// misleads; a notice for each pair that passes or has no significant regression, which
-// is a warning if the rules do not accept it. Bounds are those of Annotations.
-func CompareAnnotations(w io.Writer, c compare.Comparison) error {
-	return writeAnnotations(w, compareRemarks(c))
-}
-
-// GateAnnotations writes those of both, ten together at most: a step shows no more
-// of a kind.
+// GateAnnotations writes a comparison and a report as workflow commands of GitHub Actions,
+// ten together at most: a step shows no more of a kind. Those of a report are its
+// Annotations.
 func GateAnnotations(w io.Writer, r model.Report, c compare.Comparison) error {
 	return writeAnnotations(w, append(compareRemarks(c), remarks(r)...))
 }
 
+// compareRemarks are an error for each metric that shows a regression, and for each newly
+// broken task of a pair that fails; a warning for what is inconclusive, for a broken task
+// elsewhere, for a known-flaky entry that has expired and for a difference that
+// misleads; a notice for each pair that passes or has no significant regression, which
+// is a warning if the rules do not accept it.
 func compareRemarks(c compare.Comparison) (list []annotation) {
 	for _, p := range c.Pairs {
 		list = append(list, pairRemarks(p, c.Rules)...)

@@ -30,7 +30,7 @@ type compareRenderer struct {
 
 func compareRenderers() []compareRenderer {
 	return []compareRenderer{
-		{"compare.md", CompareMarkdown}, {"compare.xml", CompareJUnit}, {"compare.json", CompareJSON}, {"compare.annotations", CompareAnnotations},
+		{"compare.md", CompareMarkdown}, {"compare.xml", CompareJUnit}, {"compare.json", CompareJSON}, {"compare.annotations", compareAnnotations},
 		{"compare.txt", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{Width: 80}) }},
 		{"compare.plain", func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{}) }},
 	}
@@ -222,7 +222,7 @@ func TestCompareIsBounded(t *testing.T) {
 	require.Less(t, len(text), 60_000)
 	require.Contains(t, text, "left out to stay below the size of a comment")
 	require.Equal(t, strings.Count(text, "<details>"), strings.Count(text, "</details>"))
-	require.Len(t, strings.Split(strings.TrimSpace(reporttest.Render(t, CompareAnnotations, c)), "\n"), maxAnnotations)
+	require.Len(t, strings.Split(strings.TrimSpace(reporttest.Render(t, compareAnnotations, c)), "\n"), maxAnnotations)
 	require.Less(t, len(reporttest.Render(t, func(w io.Writer, c compare.Comparison) error { return CompareSummary(w, c, Screen{}) }, reporttest.ComparisonFixture())), 8000)
 }
 
@@ -237,13 +237,13 @@ func TestGateAnnotations(t *testing.T) {
 
 	lost := reporttest.ComparisonFixture()
 	lost.Verdict, lost.Pairs[0].Verdict, lost.Pairs[0].Sentence = stat.Inconclusive, stat.Inconclusive, "Cannot be judged: 9 of 10 pairs lost."
-	text := reporttest.Render(t, CompareAnnotations, lost)
+	text := reporttest.Render(t, compareAnnotations, lost)
 	require.NotContains(t, text, "::error", "what was lost proves nothing")
 	require.Contains(t, text, "::warning title=strong%3A solved tasks%3A inconclusive::")
 	require.Contains(t, reporttest.Render(t, CompareJUnit, lost), `<skipped message="inconclusive: solved tasks`)
 
 	passed := compare.Comparison{Verdict: stat.Inconclusive, Headline: "Inconclusive: the baseline is partial"}
-	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", reporttest.Render(t, CompareAnnotations, passed))
+	require.Equal(t, "::warning title=regression%3A inconclusive::Inconclusive: the baseline is partial\n", reporttest.Render(t, compareAnnotations, passed))
 }
 
 // No significant regression is shown as such everywhere. Only the rules decide whether
@@ -253,7 +253,7 @@ func TestNoSignificantRegression(t *testing.T) {
 	c.Verdict, c.Headline, c.Pairs = stat.NoRegression, "No significant regression: mid is not worse", c.Pairs[2:]
 	c.Differences = nil
 	sentence := strings.ReplaceAll(c.Pairs[0].Sentence, "%", "%25")
-	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
+	require.Equal(t, "::notice title=mid%3A regression%3A no significant regression::"+sentence+"\n", reporttest.Render(t, compareAnnotations, c))
 	suite := func() junitSuite {
 		var all junitSuites
 		require.NoError(t, xml.Unmarshal([]byte(reporttest.Render(t, CompareJUnit, c)), &all))
@@ -269,7 +269,7 @@ func TestNoSignificantRegression(t *testing.T) {
 	require.Contains(t, page, "needs data that would detect a loss of 10 points with 80% power; a gate takes it as pass")
 
 	c.Rules.OnUnclear = compare.OnUnclearFail
-	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+sentence+"\n", reporttest.Render(t, CompareAnnotations, c))
+	require.Equal(t, "::warning title=mid%3A regression%3A no significant regression (on_unclear is fail)::"+sentence+"\n", reporttest.Render(t, compareAnnotations, c))
 	skipped := suite()
 	require.Equal(t, 1, skipped.Skipped)
 	require.Regexp(t, `^no significant regression \(on_unclear is fail\): solved tasks`, skipped.Cases[0].Skipped.Message)
@@ -314,4 +314,9 @@ func BenchmarkCompareMarkdown(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// compareAnnotations writes the annotations of a comparison alone.
+func compareAnnotations(w io.Writer, c compare.Comparison) error {
+	return writeAnnotations(w, compareRemarks(c))
 }

@@ -36,7 +36,8 @@ func Setting(v float64) string { return Trimmed(100*v, 6) + "%" }
 // Trimmed is v with at most so many decimals.
 func Trimmed(v float64, decimals int) string { return minus(Coordinate(v, decimals)) }
 
-// Coordinate is v with at most so many decimals for SVG and CSS, which read a hyphen as minus.
+// Coordinate is v with at most so many decimals for SVG, CSS and expressions, which read a
+// hyphen as minus.
 func Coordinate(v float64, decimals int) string {
 	s := fixed(v, decimals)
 	if strings.Contains(s, ".") {

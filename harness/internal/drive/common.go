@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,14 +25,7 @@ func Count(b bool) int {
 func Simulated(provider string) bool { return strings.HasPrefix(provider, "sim-") }
 
 // SortedKeys returns the keys of a map in order.
-func SortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // DigestOf returns the SHA-256 of the JSON of its arguments, in hexadecimal.
 func DigestOf(parts ...any) string {
