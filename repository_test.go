@@ -121,7 +121,7 @@ var arrows = map[string][]string{
 	// The driver of one episode.
 	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "internal/pause", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
 	// The sessions of foreign agents, and the machine that makes their calls again.
-	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
+	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "internal/plainjson", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.
 	"harness/episode":   {"agent", "agent/invisible", "agent/person", "agent/tool", "goldens", "goldens/world", "harness/ledger", "harness/ledger/sealed", "internal/clip", "providers", "recorder/secrets"},
 	"harness/cassettes": {"goldens", "recorder/packs"},
@@ -132,7 +132,7 @@ var arrows = map[string][]string{
 	"harness/imports/formats": {"harness/imports", "harness/ledger", "internal/regular"},
 	"harness/otlp":            {"agent/tool", "harness/imports", "harness/ledger", "harness/ledger/manifest", "internal/clip", "internal/regular"},
 	// Foreign programs, which know nothing of suites.
-	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip"},
+	"harness/external/launch": {"agent/external", "agent/strategy", "internal/child", "internal/clip", "internal/plainjson"},
 	// Runs on several machines: what the command line knows of a queue, and NATS JetStream.
 	"harness/fleet":           {"harness/admission", "harness/ledger", "harness/ledger/manifest"},
 	"harness/fleet/natsfleet": {"harness/admission/shared", "harness/fleet", "harness/ledger", "harness/ledger/manifest", "harness/store", "harness/store/natsstore", "internal/atomicfile", "internal/regular"},
@@ -143,7 +143,7 @@ var arrows = map[string][]string{
 	"harness/prove":    {"agent/strategy", "agent/tool", "goldens", "goldens/helper", "goldens/persona", "goldens/playbook", "goldens/world/process", "harness", "harness/episode", "harness/internal/drive", "harness/ledger", "internal/parallel", "providers", "providers/policy", "recorder", "recorder/secrets"},
 	"recorder":         {"internal/atomicfile", "internal/clip", "internal/pause", "internal/regular", "recorder/cassette", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	// The format of the files, and the search for credentials in them.
-	"recorder/cassette":           {"internal/atomicfile", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
+	"recorder/cassette":           {"internal/atomicfile", "internal/plainjson", "internal/regular", "recorder/internal/canonical", "recorder/internal/checksum", "recorder/secrets"},
 	"recorder/packs":              {"internal/atomicfile", "internal/parallel", "internal/regular", "recorder/cassette"},
 	"recorder/secrets":            {"internal/credential", "recorder/internal/canonical"},
 	"recorder/internal/canonical": {"internal/credential"},

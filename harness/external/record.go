@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/harness/internal/drive"
 	"github.com/cupel-eval/cupel/harness/otlp"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/providers/gateway"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/cassette"
@@ -141,12 +141,9 @@ const address = "http://agent.invalid/record"
 
 // keep puts a record on a cassette, as its last exchange.
 func (r Record) keep(rec *recorder.Recorder) error {
-	var text strings.Builder
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	err := e.Encode(r)
+	text, err := plainjson.Marshal(r)
 	if err == nil {
-		rec.Note(address, text.String())
+		rec.Note(address, string(text)+"\n")
 	}
 	return err
 }

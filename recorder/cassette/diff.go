@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cupel-eval/cupel/internal/plainjson"
 	"github.com/cupel-eval/cupel/recorder/internal/canonical"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -188,18 +189,9 @@ func element(at string, i int, v any) string {
 func compactAll(values []any) []string {
 	texts := make([]string, len(values))
 	for i, v := range values {
-		texts[i] = compact(v)
+		texts[i] = plainjson.Text(v)
 	}
 	return texts
-}
-
-// compact is a value as JSON without white space, its members sorted.
-func compact(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // what was JSON is JSON
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // text compares two texts: by field if both are JSON, by line if one has
@@ -316,7 +308,7 @@ func place(at string) string {
 
 // show prints a JSON value, cut to a bounded length.
 func show(v any) string {
-	text := compact(v)
+	text := plainjson.Text(v)
 	if kind := credentialIn(text); kind != "" {
 		return "(withheld: it holds what looks like " + kind + ")"
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
 // statuses are what an agent may say of its answer.
@@ -168,11 +169,8 @@ func (a *service) answered(reply string, end *End) {
 		end.Failure = fmt.Sprintf("%s gave nothing at %s: %s", who, a.Answer, quote(reply))
 		return
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // it was JSON
-	end.value(who, text.Bytes())
+	text, _ := plainjson.Marshal(v) // it was JSON
+	end.value(who, text)
 }
 
 // decoded reads one JSON value; numbers keep their digits.
