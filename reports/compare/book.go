@@ -16,8 +16,7 @@ type record struct {
 	// cost and tokens are of the whole episode, latency the sum over judged turns, µs.
 	cost, tokens, latency int64
 	elapsed               int64 // µs
-	// calls are known of contests only.
-	calls int32
+	calls                 int32
 	// cassette is a hash of its cassette, 0 without one.
 	cassette uint64
 	// from and to are its decisions among those of its book.
@@ -141,13 +140,11 @@ func (b *candidateEpisodes) sorted(task string) []record {
 
 // record boils an episode down to numbers.
 func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
-	e := &rows.Episode
-	r := record{
-		id: strings.Clone(e.EpisodeID), run: s.run, trial: e.Trial, steps: e.Steps, elapsed: e.Micros(), clarifies: e.Clarifies, kind: -1,
-		solved: e.Solved, stepped: e.CountsSteps(), asked: e.CountsClarifies(), thrash: e.ThrashEvents > 0, stall: e.StallEvents > 0,
-		untimed: !e.Timed(), changing: e.Harm != nil, harm: e.Harm != nil && *e.Harm,
-		attacked: e.Injection != "", decided: e.AttackSucceeded != nil, fell: e.AttackSucceeded != nil && *e.AttackSucceeded,
-	}
+	e, a := &rows.Episode, AttemptOf(rows)
+	r := a.record()
+	r.id, r.run, r.trial, r.clarifies, r.kind = strings.Clone(e.EpisodeID), s.run, e.Trial, e.Clarifies, -1
+	r.asked, r.thrash, r.stall = e.CountsClarifies(), e.ThrashEvents > 0, e.StallEvents > 0
+	r.attacked, r.decided, r.fell = e.Injection != "", e.AttackSucceeded != nil, e.AttackSucceeded != nil && *e.AttackSucceeded
 	why := e.Excluded()
 	switch {
 	case ledger.Lost(why):
@@ -164,27 +161,7 @@ func (s *side) record(rows *ledger.EpisodeRows, kindOf kindOf) record {
 	if e.CassetteDigest != "" {
 		r.cassette = mix(offset, e.CassetteDigest)
 	}
-	if e.CostNanoUSD != nil {
-		r.cost, r.priced = *e.CostNanoUSD, true
-	}
 	r.scores = s.scores(e)
-	r.counted = true
-	for _, n := range []*int64{e.In, e.Out, e.CacheRead, e.CacheWrite, e.Reasoning} {
-		if n == nil {
-			r.counted = false
-			break
-		}
-		r.tokens += *n
-	}
-	for i := range rows.Turns {
-		if t := &rows.Turns[i]; t.Judged() {
-			r.judged++
-			r.latency, r.turnsUntimed = r.latency+t.Micros(), r.turnsUntimed || !t.Timed()
-			if t.Valid() {
-				r.valid++
-			}
-		}
-	}
 	return r
 }
 

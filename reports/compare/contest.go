@@ -3,22 +3,55 @@ package compare
 import (
 	"slices"
 
+	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/reports/stat"
 )
 
-// Attempt is what a comparison of strategies looks at of an episode that has a result.
+// Attempt is what comparisons, those of runs and those of strategies, look at of an episode.
 type Attempt struct {
 	Solved bool
 	// ExpectedStop says that a guard ended the solved attempt, as its task asks: Steps
 	// do not count in what solved tasks take.
 	ExpectedStop     bool
 	Steps, ToolCalls int32
-	// Judged turns, and Valid of them.
+	// Judged turns, and Valid of them. LatencyUs is the time of all of them, which TurnsUntimed
+	// says is unknown of some.
 	Judged, Valid int32
+	LatencyUs     int64
+	TurnsUntimed  bool
 	// ElapsedUs, Cost in nano-USD and Tokens of all classes; null is unknown.
 	ElapsedUs, Cost, Tokens *int64
 	// Harm says that a change did harm; null if the world cannot change.
 	Harm *bool
+}
+
+// AttemptOf returns what is looked at of an episode.
+func AttemptOf(rows *ledger.EpisodeRows) Attempt {
+	e := &rows.Episode
+	a := Attempt{
+		Solved: e.Solved, ExpectedStop: e.Solved && !e.CountsSteps(), Steps: e.Steps, ToolCalls: int32(len(rows.ToolCalls)),
+		Cost: e.CostNanoUSD, Harm: e.Harm, Tokens: new(int64),
+	}
+	if e.Timed() {
+		a.ElapsedUs = e.ElapsedUs
+	}
+	for _, n := range []*int64{e.In, e.Out, e.CacheRead, e.CacheWrite, e.Reasoning} {
+		if n == nil {
+			a.Tokens = nil
+			break
+		}
+		*a.Tokens += *n
+	}
+	for i := range rows.Turns {
+		if t := &rows.Turns[i]; t.Judged() {
+			a.Judged++
+			a.LatencyUs, a.TurnsUntimed = a.LatencyUs+t.Micros(), a.TurnsUntimed || !t.Timed()
+			if t.Valid() {
+				a.Valid++
+			}
+		}
+	}
+	return a
 }
 
 // TaskPairs is a task with what two strategies made of it: the pairs of their attempts.
@@ -60,7 +93,10 @@ func MeasureStrategies(bouts []TaskPairs) []Metric {
 }
 
 func (a *Attempt) record() record {
-	r := record{solved: a.Solved, stepped: a.Solved && !a.ExpectedStop, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid, untimed: a.ElapsedUs == nil}
+	r := record{
+		solved: a.Solved, stepped: a.Solved && !a.ExpectedStop, steps: a.Steps, calls: a.ToolCalls, judged: a.Judged, valid: a.Valid,
+		latency: a.LatencyUs, turnsUntimed: a.TurnsUntimed, untimed: a.ElapsedUs == nil,
+	}
 	if a.ElapsedUs != nil {
 		r.elapsed = *a.ElapsedUs
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/labelling"
@@ -85,14 +86,10 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	if row.CostNanoUSD != nil {
 		e.CostNanoUSD = new(*row.CostNanoUSD)
 	}
-	e.stepped = row.CountsSteps()
 	if e.Injection = b.word(row.Injection); row.AttackSucceeded != nil {
 		e.AttackSucceeded = new(*row.AttackSucceeded)
 	}
-	if row.Harm != nil {
-		e.harmed = new(*row.Harm)
-	}
-	e.count(&rows)
+	e.attempt = compare.AttemptOf(&rows)
 	if e.Excluded == "" {
 		e.judged = b.jury.Decided(row)
 	}
@@ -118,24 +115,6 @@ func (b *Builder) Add(rows ledger.EpisodeRows) {
 	b.r.Episodes = append(b.r.Episodes, e)
 	if b.transcriptSelection.place(b.r.Episodes, len(rows.Turns)) {
 		b.r.Episodes[len(b.r.Episodes)-1].Kept = newKeptTranscript(rows, why)
-	}
-}
-
-// count keeps what strategies are compared by.
-func (e *Episode) count(rows *ledger.EpisodeRows) {
-	e.calls = int32(len(rows.ToolCalls))
-	var all sum
-	for _, n := range []*int64{rows.Episode.In, rows.Episode.Out, rows.Episode.CacheRead, rows.Episode.CacheWrite, rows.Episode.Reasoning} {
-		all.add(n)
-	}
-	e.tokens = all.value()
-	for i := range rows.Turns {
-		if t := &rows.Turns[i]; t.Judged() {
-			e.turns++
-			if t.Valid() {
-				e.valid++
-			}
-		}
 	}
 }
 

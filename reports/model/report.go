@@ -5,6 +5,7 @@ package model
 
 import (
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/reports/compare"
 	"github.com/cupel-eval/cupel/reports/failure"
 	"github.com/cupel-eval/cupel/reports/judges"
 	"github.com/cupel-eval/cupel/reports/labelling"
@@ -273,12 +274,8 @@ type Episode struct {
 	// ElapsedUs is null if a turn was batched.
 	ElapsedUs *int64 `json:"elapsed_us"`
 
-	// What contests of strategies look at; tokens is nil where unknown.
-	tokens              *int64
-	calls, turns, valid int32
-	stepped             bool            // its steps count; see ledger.Episode.CountsSteps
-	harmed              *bool           // as ledger.Episode.Harm
-	judged              judging.Pattern // the judges that decided it; zero without
+	attempt compare.Attempt // what comparisons of strategies look at
+	judged  judging.Pattern // the judges that decided it; zero without
 
 	Anchor string          `json:"-"` // of the transcript on the page; empty without one
 	Kept   *keptTranscript `json:"-"` // nil for most episodes of a large run

@@ -357,7 +357,7 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 		for _, g := range rings {
 			for _, x := range g.attempts(first, task) {
 				for _, y := range g.at(second, task, x.trial) {
-					pairs = append(pairs, [2]compare.Attempt{x.episode.attempt(), y.episode.attempt()})
+					pairs = append(pairs, [2]compare.Attempt{x.episode.attempt, y.episode.attempt})
 				}
 			}
 		}
@@ -373,14 +373,6 @@ func (r *Report) taskPairs(rings []*modelGroup, first, second string) (bouts []c
 		bouts[k].Pairs = append(bouts[k].Pairs, pairs...)
 	}
 	return bouts
-}
-
-// attempt is what a contest looks at.
-func (e *Episode) attempt() compare.Attempt {
-	return compare.Attempt{
-		Solved: e.Solved, ExpectedStop: e.Solved && !e.stepped, Steps: int32(e.Steps), ToolCalls: e.calls, Judged: e.turns, Valid: e.valid,
-		ElapsedUs: e.ElapsedUs, Cost: e.CostNanoUSD, Tokens: e.tokens, Harm: e.harmed,
-	}
 }
 
 // All are all of them, the pooled one first.

@@ -77,12 +77,12 @@ func (s *strategyTotals) add(cluster string, list []entry) {
 		if x.episode.Solved {
 			solved++
 		}
-		if h := x.episode.harmed; h != nil {
+		if h := x.episode.attempt.Harm; h != nil {
 			if changing++; *h {
 				harm++
 			}
 		}
-		if x.episode.stepped {
+		if a := &x.episode.attempt; a.Solved && !a.ExpectedStop {
 			s.steps = append(s.steps, stat.Observation{Cluster: cluster, Value: float64(x.episode.Steps)})
 		}
 		if x.episode.CostNanoUSD == nil {
