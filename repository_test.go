@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"goldens/playbook/mistake": {"goldens/playbook", "internal/plainjson"},
 	"goldens/world":            {"agent/tool", "goldens/internal/state", "internal/clip"},
 	"goldens/world/judge":      {"goldens/internal/state", "goldens/world"},
-	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/mcp", "internal/plainjson"},
+	"goldens/world/process":    {"agent/tool", "goldens/world", "internal/clip", "internal/lines", "internal/local", "internal/mcp", "internal/plainjson"},
 	// Rows of CSV and JSON Lines files, filled into YAML.
 	"goldens/internal/dataset": {"internal/clip"},
 	// Function calls, judged by the rules of BFCL.
@@ -91,7 +91,7 @@ var arrows = map[string][]string{
 	"goldens/helper":  {"goldens/rubric", "goldens/scorer"},
 	"goldens/persona": {"goldens/helper", "internal/clip"},
 	"goldens/rubric":  {"goldens/scorer", "internal/clip"},
-	"goldens/scorer":  {"internal/child", "internal/clip", "internal/lines"},
+	"goldens/scorer":  {"internal/child", "internal/clip", "internal/lines", "internal/local"},
 	// internal/clip cuts texts for messages: a leaf that everything may import.
 	"internal/clip": {},
 	// The names of query parameters that have credentials: recordings and the gateway drop them.
@@ -105,11 +105,12 @@ var arrows = map[string][]string{
 	"internal/mcp": {"internal/lines", "internal/plainjson"},
 	// MCP servers as tools: what a suite says of them, and sessions with them.
 	"goldens/toolserver":         {"agent/orchestrator/role", "agent/tool", "goldens/internal/settings", "goldens/internal/yamlfile", "goldens/world", "internal/clip", "internal/lines"},
-	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/mcp", "internal/plainjson"},
+	"goldens/toolserver/session": {"agent/tool", "goldens/toolserver", "internal/clip", "internal/local", "internal/mcp", "internal/plainjson"},
 	// internal/spell compares words, for hints at a misspelt one.
 	"internal/spell": {},
 	// internal/parallel works on all processors.
 	"internal/parallel": {},
+	"internal/local":    {},
 	"internal/pause":    {},
 	// JSON without escapes for HTML.
 	"internal/plainjson": {},
@@ -119,7 +120,7 @@ var arrows = map[string][]string{
 	// Tools over HTTP.
 	"harness/internal/httptool": {"agent/tool", "goldens/world", "harness/episode", "internal/clip", "recorder", "recorder/secrets"},
 	// The driver of one episode.
-	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "internal/pause", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
+	"harness/internal/drive": {"agent", "agent/guard", "agent/orchestrator/worklog", "agent/person", "agent/strategy", "agent/tool", "agent/turn", "goldens", "goldens/helper", "goldens/human", "goldens/persona", "goldens/rubric", "goldens/scorer", "goldens/toolserver", "goldens/toolserver/session", "goldens/world", "goldens/world/process", "harness/admission", "harness/episode", "harness/internal/httptool", "harness/ledger", "harness/ledger/work", "harness/ledger/manifest", "internal/clip", "internal/local", "internal/pause", "providers", "providers/fault", "providers/price", "providers/retry", "providers/scripted", "recorder", "recorder/cassette", "recorder/secrets", "harness/batching", "providers/batch"},
 	// The sessions of foreign agents, and the machine that makes their calls again.
 	"harness/external": {"agent", "agent/external", "agent/guard", "agent/strategy", "agent/tool", "agent/turn", "goldens", "harness/admission", "harness/episode", "harness/external/launch", "harness/internal/drive", "harness/ledger", "harness/otlp", "harness/proxy", "internal/atomicfile", "internal/clip", "internal/mcp", "internal/mcphost", "internal/plainjson", "providers", "providers/fault", "providers/gateway", "providers/price", "recorder", "recorder/cassette", "recorder/secrets"},
 	// What those see who take part in episodes or watch them.

@@ -2,8 +2,8 @@
 // and Go functions.
 //
 // A program is asked through an http.RoundTripper, as a POST to http://score.invalid/NAME with
-// the digests of the program and of what it reads. Put a recorder between [Ask] and
-// [Transport], and the recorder's replay answers without the program.
+// the digests of the program and of what it reads. Put a recorder between [Ask] and a
+// local.Transport, and the recorder's replay answers without the program.
 package scorer
 
 import (
@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/cupel-eval/cupel/internal/child"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/local"
 )
 
 // Host is the host in the addresses of the requests: RFC 6761 keeps it from resolving.
@@ -132,13 +132,6 @@ func (s Spec) Call(ctx context.Context, f Func, e Episode) (r Result, err error)
 	return r, s.valid(&r)
 }
 
-type requestKey struct{}
-
-type request struct {
-	spec Spec
-	text []byte
-}
-
 // Ask has the program of a check judge an episode, through a transport. The error names the
 // check and what its program did wrong, or is that of the transport or the context.
 func Ask(ctx context.Context, transport http.RoundTripper, s Spec, e Episode) (r Result, err error) {
@@ -149,19 +142,16 @@ func Ask(ctx context.Context, transport http.RoundTripper, s Spec, e Episode) (r
 	}
 	sum := sha256.Sum256(text)
 	body, _ := json.Marshal(map[string]string{"scorer": s.Digest, "episode": hex.EncodeToString(sum[:])}) // texts encode
-	ctx = context.WithValue(ctx, requestKey{}, request{s, text})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+Host+"/"+s.Name, bytes.NewReader(body))
+	address := "http://" + Host + "/" + s.Name
+	out, err := local.Post(ctx, transport, address, body, maxOutput, local.Answer{
+		From: "score",
+		Make: func(ctx context.Context) ([]byte, error) { return s.run(ctx, text) },
+		Withheld: func() ([]byte, error) {
+			return nil, fmt.Errorf("the result of the program at %s holds a credential and is withheld; leave it out of the reason", address)
+		},
+	})
 	if err != nil {
 		return r, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := transport.RoundTrip(req)
-	if err != nil {
-		return r, err
-	}
-	out, err := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
-	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return r, fmt.Errorf("score %s: read the result: %w", s.Name, err)
 	}
 	return s.read(out)
 }
@@ -179,58 +169,28 @@ func (s Spec) read(out []byte) (r Result, err error) {
 	return r, s.valid(&r)
 }
 
-// Transport answers requests of Ask by running their programs. It sits beneath a recorder, so
-// that a replayed request starts nothing. It takes no settings and is safe for concurrent use.
-type Transport struct{}
-
-// Handles reports whether a request is one of Ask.
-func (Transport) Handles(req *http.Request) bool {
-	_, ok := req.Context().Value(requestKey{}).(request)
-	return ok
-}
-
-// RoundTrip implements http.RoundTripper.
-func (Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		_ = req.Body.Close() // what the program gets is in the context
-	}
-	r, ok := req.Context().Value(requestKey{}).(request)
-	if !ok {
-		return nil, fmt.Errorf("send a request to %s: not one of a check; a run makes them", req.URL.Host)
-	}
-	out, err := r.run(req.Context())
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(out)),
-		Body: io.NopCloser(bytes.NewReader(out)), Request: req,
-	}, nil
-}
-
-// run runs the program, and kills it with its descendants when its time is over.
-func (r request) run(ctx context.Context) ([]byte, error) {
-	program := lines.Program{Command: r.spec.Exec, Dir: r.spec.Dir, Name: "the program of score " + r.spec.Name, Setting: "score"}
+// run has the program read a text, and kills it with its descendants when its time is over.
+func (s Spec) run(ctx context.Context, text []byte) ([]byte, error) {
+	program := lines.Program{Command: s.Exec, Dir: s.Dir, Name: "the program of score " + s.Name, Setting: "score"}
 	env, err := program.Environ()
 	if err != nil {
 		return nil, err
 	}
-	limit := r.spec.Timeout
+	limit := s.Timeout
 	if limit == 0 {
 		limit = DefaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	out, stderr := &child.Bounded{Max: maxOutput}, &child.Tail{Max: maxStderr}
-	p, err := child.Start(child.Command{Args: r.spec.Exec, Dir: r.spec.Dir, Env: env, Stdin: bytes.NewReader(r.text), Stdout: out, Stderr: stderr})
+	stdout, stderr := &child.Bounded{Max: maxOutput}, &child.Tail{Max: maxStderr}
+	p, err := child.Start(child.Command{Args: s.Exec, Dir: s.Dir, Env: env, Stdin: bytes.NewReader(text), Stdout: stdout, Stderr: stderr})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	p.Wait()
 	stop()
-	text, refused := out.Bytes()
+	out, refused := stdout.Bytes()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("%s gave no result within %v and was killed%s", program, limit, said(stderr))
@@ -240,11 +200,11 @@ func (r request) run(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%s wrote more than %d KiB", program, maxOutput>>10)
 	case !p.State().Success():
 		return nil, fmt.Errorf("%s failed: %s%s", program, p.State(), said(stderr))
-	case len(bytes.TrimSpace(text)) == 0:
+	case len(bytes.TrimSpace(out)) == 0:
 		return nil, fmt.Errorf("%s wrote nothing%s", program, said(stderr))
 	}
-	_, err = r.spec.read(text)
-	return text, err
+	_, err = s.read(out)
+	return out, err
 }
 
 // said is what a program wrote to standard error, for a message.

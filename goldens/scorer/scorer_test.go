@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cupel-eval/cupel/internal/local"
+	"github.com/cupel-eval/cupel/recorder/secrets"
 )
 
 // TestMain makes the test binary a program that scores: it writes its second argument.
@@ -73,7 +76,7 @@ func TestAsk(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.spec
 			s.Name, s.Exec = "tone", []string{os.Args[0], "score", tt.says}
-			r, err := Ask(t.Context(), Transport{}, s, Episode{Answer: "yes", Calls: []Call{{Tool: "x"}}})
+			r, err := Ask(t.Context(), local.Transport{}, s, Episode{Answer: "yes", Calls: []Call{{Tool: "x"}}})
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
 				require.ErrorContains(t, err, "tone")
@@ -86,8 +89,11 @@ func TestAsk(t *testing.T) {
 			require.Equal(t, tt.passed, s.Passed(r))
 		})
 	}
-	_, err := Ask(t.Context(), Transport{}, Spec{Name: "tone", Exec: []string{"./no-such-program"}}, Episode{})
+	_, err := Ask(t.Context(), local.Transport{}, Spec{Name: "tone", Exec: []string{"./no-such-program"}}, Episode{})
 	require.ErrorContains(t, err, `start the program of score tone "./no-such-program"`)
+	tells := Spec{Name: "tone", Exec: []string{os.Args[0], "score", `{"pass": true, "reason": "credential-of-the-scorer"}`}}
+	_, err = Ask(t.Context(), local.Transport{Secrets: secrets.New("credential-of-the-scorer")}, tells, Episode{})
+	require.EqualError(t, err, "the result of the program at http://score.invalid/tone holds a credential and is withheld; leave it out of the reason")
 }
 
 func TestCall(t *testing.T) {

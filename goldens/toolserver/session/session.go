@@ -2,8 +2,8 @@
 //
 // Every request goes through an http.RoundTripper, as a POST to http://mcp.invalid/SERVER/open
 // or http://mcp.invalid/SERVER/call/TOOL with the arguments as canonical JSON. Put a recorder
-// between a session and [Transport], and the recorder's replay answers all requests without
-// the server.
+// between a session and a local.Transport, and the recorder's replay answers all requests
+// without the server.
 package session
 
 import (
@@ -12,13 +12,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/toolserver"
 	"github.com/cupel-eval/cupel/internal/clip"
+	"github.com/cupel-eval/cupel/internal/local"
 	"github.com/cupel-eval/cupel/internal/mcp"
 	"github.com/cupel-eval/cupel/internal/plainjson"
 )
@@ -90,18 +90,16 @@ func (s *Session) send(ctx context.Context, transport http.RoundTripper, path st
 	if body == nil {
 		body = []byte("{}")
 	}
-	ctx = context.WithValue(ctx, requestKey{}, request{s, c})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+hostName+"/"+s.server.Name+"/"+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := transport.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 2*maxResult))
-	return text, errors.Join(err, resp.Body.Close())
+	return local.Post(ctx, transport, "http://"+hostName+"/"+s.server.Name+"/"+path, body, 2*maxResult, local.Answer{
+		From: "server",
+		Make: func(ctx context.Context) ([]byte, error) { return s.serve(ctx, c) },
+		Withheld: func() ([]byte, error) {
+			if c.name == "" {
+				return nil, fmt.Errorf("%s: its name holds a credential and is withheld", s.server)
+			}
+			return plainjson.Marshal(refused("E_SECRET", "the tool's answer holds a credential and is withheld"))
+		},
+	})
 }
 
 // Close ends the session and the server.
@@ -112,56 +110,6 @@ func (s *Session) Close() {
 	if s.client != nil {
 		s.client.Close()
 	}
-}
-
-type requestKey struct{}
-
-type request struct {
-	session *Session
-	call    call
-}
-
-// Transport answers the requests of sessions by their servers. It sits beneath a recorder,
-// so that a replayed request starts nothing. Safe for concurrent use.
-type Transport struct {
-	// Withhold reports that a text has a credential, which must not be recorded; nil finds
-	// none.
-	Withhold func(text string) bool
-}
-
-// Handles reports whether a request is one of a session.
-func (Transport) Handles(req *http.Request) bool {
-	_, ok := req.Context().Value(requestKey{}).(request)
-	return ok
-}
-
-// RoundTrip implements http.RoundTripper. An error says what the server did wrong and what
-// to do, or is that of the request's context.
-func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		_ = req.Body.Close() // what the server gets is in the context
-	}
-	r, ok := req.Context().Value(requestKey{}).(request)
-	if !ok {
-		return nil, fmt.Errorf("send a request to %s: not one of a server's tools; a run makes them", req.URL.Host)
-	}
-	text, err := r.session.serve(req.Context(), r.call)
-	if err != nil {
-		return nil, err
-	}
-	if t.Withhold != nil && t.Withhold(string(text)) {
-		if r.call.name == "" {
-			return nil, fmt.Errorf("%s: its name holds a credential and is withheld", r.session.server)
-		}
-		if text, err = plainjson.Marshal(refused("E_SECRET", "the tool's answer holds a credential and is withheld")); err != nil {
-			return nil, err
-		}
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(text)),
-		Body: io.NopCloser(bytes.NewReader(text)), Request: req,
-	}, nil
 }
 
 // serve has the server answer a request. If recordings have answered earlier calls, as in a

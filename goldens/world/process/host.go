@@ -5,54 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"sync"
 )
 
 // hostName is the host in the addresses of the requests: RFC 6761 keeps it from resolving.
 const hostName = "world.invalid"
 
-type requestKey struct{}
-
 // request is one request of a world to its command.
 type request struct {
-	host   *host
 	method string
 	params json.RawMessage
 	answer []byte // once it was answered
-}
-
-// Transport answers the requests of process worlds by their commands, which it starts. It
-// sits beneath a recorder, so that a replayed request starts nothing. It takes no settings
-// and is safe for concurrent use.
-type Transport struct{}
-
-// Handles reports whether a request is one of a process world.
-func (Transport) Handles(req *http.Request) bool {
-	_, ok := req.Context().Value(requestKey{}).(request)
-	return ok
-}
-
-// RoundTrip implements http.RoundTripper. An error says what the command did wrong and what
-// to do, or is that of the request's context.
-func (Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		_ = req.Body.Close() // what the command gets is in the context
-	}
-	one, ok := req.Context().Value(requestKey{}).(request)
-	if !ok {
-		return nil, fmt.Errorf("send a request to %s: not one of a world's; its command is started by a run", req.URL.Host)
-	}
-	answer, err := one.host.send(req.Context(), one)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(answer)),
-		Body: io.NopCloser(bytes.NewReader(answer)), Request: req,
-	}, nil
 }
 
 // host runs the command of one world. The process is started by the first request that

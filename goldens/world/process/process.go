@@ -3,8 +3,8 @@
 // and shows an adapter for Python environments.
 //
 // Every request of a world to its command goes through an http.RoundTripper, as a POST to
-// http://world.invalid/METHOD. Put a recorder between the world and [Transport], and the
-// recorder's replay answers all requests without the command.
+// http://world.invalid/METHOD. Put a recorder between the world and a local.Transport, and
+// the recorder's replay answers all requests without the command.
 package process
 
 import (
@@ -14,7 +14,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/world"
 	"github.com/cupel-eval/cupel/internal/clip"
 	"github.com/cupel-eval/cupel/internal/lines"
+	"github.com/cupel-eval/cupel/internal/local"
 	"github.com/cupel-eval/cupel/internal/plainjson"
 )
 
@@ -54,8 +54,8 @@ type Kind struct {
 	Env []string
 	// Lookup finds the variables of Env, such as os.LookupEnv; nil finds none.
 	Lookup func(name string) (string, bool)
-	// Transport sends the requests of the worlds: a recorder over a Transport. nil means a
-	// Transport alone.
+	// Transport sends the requests of the worlds: a recorder over a local.Transport. nil
+	// means a local.Transport alone.
 	Transport http.RoundTripper
 	// Pool has the processes of ended worlds; nil starts a process for each world.
 	Pool *Pool
@@ -125,7 +125,7 @@ func (k Kind) open() *processWorld {
 	}
 	w := &processWorld{transport: k.Transport, host: &host{kind: k}}
 	if w.transport == nil {
-		w.transport = Transport{}
+		w.transport = local.Transport{}
 	}
 	return w
 }
@@ -193,7 +193,7 @@ func (w *processWorld) Close() error { w.host.close(); return nil }
 // ask sends one request through the transport: params to the command, shown to a recorder.
 // Only the answer to a call may be a refusal.
 func (w *processWorld) ask(ctx context.Context, method string, params, shown any) (answer reply, err error) {
-	one := request{host: w.host, method: method}
+	one := request{method: method}
 	if one.params, err = plainjson.Marshal(params); err != nil {
 		return answer, err
 	}
@@ -206,22 +206,17 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	if err != nil {
 		return answer, err
 	}
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, requestKey{}, one), http.MethodPost, "http://"+hostName+"/"+method, bytes.NewReader(body))
+	text, err := local.Post(ctx, w.transport, "http://"+hostName+"/"+method, body, lines.MaxLine, local.Answer{
+		From: "world",
+		Make: func(ctx context.Context) ([]byte, error) { return w.host.send(ctx, one) },
+		Withheld: func() ([]byte, error) {
+			return nil, fmt.Errorf("the answer of the world's command to /%s holds a credential and is withheld; leave it out of the answer", method)
+		},
+	})
 	if err != nil {
 		return answer, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := w.transport.RoundTrip(req)
-	if err != nil {
-		return answer, err
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, lines.MaxLine))
-	if closed := resp.Body.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &answer)
-	}
+	err = json.Unmarshal(text, &answer)
 	switch {
 	case err != nil:
 		return answer, fmt.Errorf("%s, request %s: read the answer: %w", w.host.kind, method, err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cupel-eval/cupel/agent/tool"
 	"github.com/cupel-eval/cupel/goldens/world"
+	"github.com/cupel-eval/cupel/internal/local"
 	"github.com/cupel-eval/cupel/internal/testkit"
 )
 
@@ -270,7 +271,7 @@ func (p *recorded) again(n int) *recorded {
 // process. A replay with only the first answers brings its process to the state that
 // they led to.
 func TestRecorded(t *testing.T) {
-	recorded := (&recorded{next: Transport{}}).again(0)
+	recorded := (&recorded{next: local.Transport{}}).again(0)
 	k := AsWorld("plain")
 	k.Transport = recorded
 	w := open(t, k)
@@ -305,14 +306,6 @@ func TestRecorded(t *testing.T) {
 	require.Equal(t, first, add(other))
 	_, err = other.Call(t.Context(), call("fly", `{}`), begin.Now)
 	require.ErrorContains(t, err, "answers request 2 (call) differently from its recording; record the episode again, or make the command deterministic")
-}
-
-func TestTransportOfOthers(t *testing.T) {
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://world.invalid/call", strings.NewReader("{}"))
-	require.NoError(t, err)
-	require.False(t, Transport{}.Handles(req))
-	_, err = Transport{}.RoundTrip(req)
-	require.ErrorContains(t, err, "send a request to world.invalid: not one of a world's")
 }
 
 // FuzzAnswer checks that any output of a command is an answer of bounded size or an

@@ -1,12 +1,10 @@
 package drive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/cupel-eval/cupel/goldens/scorer"
 	"github.com/cupel-eval/cupel/harness/ledger"
 	"github.com/cupel-eval/cupel/harness/ledger/manifest"
+	"github.com/cupel-eval/cupel/internal/local"
 	"github.com/cupel-eval/cupel/providers"
 	"github.com/cupel-eval/cupel/recorder"
 )
@@ -109,7 +108,7 @@ func scoreBy(ctx context.Context, e *driver, spec scorer.Spec, doc scorer.Episod
 		}
 		return spec.Call(ctx, f, doc)
 	}
-	var to http.RoundTripper = toolTransport{secrets: e.Secrets}
+	var to http.RoundTripper = local.Transport{Secrets: e.Secrets}
 	// The mode is that of the run: what an external agent did is replayed in every mode.
 	if mode := e.helpers.Mode; e.recorder != nil && (mode == recorder.Record || mode == recorder.Replay && e.Scoring == ScoreRecorded) {
 		to = e.recorder.Source()
@@ -131,27 +130,6 @@ func Scored(t goldens.Task, o goldens.Outcome) *scorer.Episode {
 		doc.Calls = append(doc.Calls, scorer.Call{Tool: c.Call.Name, Args: string(c.Call.Args), Outcome: string(c.Outcome), Result: c.Result})
 	}
 	return doc
-}
-
-// score answers a request of a scorer below the recorder. Results and errors with credentials
-// never reach it.
-func (t toolTransport) score(req *http.Request) (*http.Response, error) {
-	resp, err := scorer.Transport{}.RoundTrip(req)
-	if err != nil {
-		if t.secrets.Find(err.Error()) != "" {
-			err = errors.New(t.secrets.Redact("score", err.Error()))
-		}
-		return nil, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && t.secrets.Find(string(body)) != "" {
-		err = fmt.Errorf("the result of the program at %s holds a credential and is withheld; leave it out of the reason", req.URL)
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
 }
 
 // AddJudges adds the judges that checks of a task name to those of a run.

@@ -2,8 +2,6 @@ package drive
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"time"
 
 	"github.com/cupel-eval/cupel/agent/tool"
@@ -67,15 +65,4 @@ func serverTool(e *driver, server string) episode.ToolFunc {
 		res.Duration = took
 		return res, err
 	}
-}
-
-// server answers a request of an MCP session below the recorder. Answers and errors with
-// credentials never reach the recorder.
-func (t toolTransport) server(req *http.Request) (*http.Response, error) {
-	held := func(text string) bool { return t.secrets.Find(text) != "" }
-	resp, err := session.Transport{Withhold: held}.RoundTrip(req)
-	if err != nil && held(err.Error()) {
-		err = errors.New(t.secrets.Redact("server", err.Error()))
-	}
-	return resp, err
 }

@@ -1,19 +1,14 @@
 package drive
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/cupel-eval/cupel/agent"
 	"github.com/cupel-eval/cupel/goldens"
-	"github.com/cupel-eval/cupel/goldens/scorer"
-	"github.com/cupel-eval/cupel/goldens/toolserver/session"
 	"github.com/cupel-eval/cupel/goldens/world/process"
 	"github.com/cupel-eval/cupel/harness/internal/httptool"
+	"github.com/cupel-eval/cupel/internal/local"
 	"github.com/cupel-eval/cupel/recorder"
 	"github.com/cupel-eval/cupel/recorder/secrets"
 )
@@ -70,7 +65,7 @@ func (t worldTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if t.e.missing != nil {
 		return nil, t.e.missing
 	}
-	return toolTransport{secrets: t.e.Secrets}.world(req)
+	return local.Transport{Secrets: t.e.Secrets}.RoundTrip(req)
 }
 
 // toolTransport is the transport below the recorder. Requests of tools, process worlds and MCP
@@ -85,37 +80,12 @@ func (t toolTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	tools := httptool.Transport{Base: http.DefaultTransport, Secrets: t.secrets}
 	own, ok := req.Context().Value(transportKey{}).(http.RoundTripper)
 	switch {
-	case (process.Transport{}).Handles(req):
-		return t.world(req)
-	case (scorer.Transport{}).Handles(req):
-		return t.score(req)
-	case (session.Transport{}).Handles(req):
-		return t.server(req)
+	case (local.Transport{}).Handles(req):
+		return local.Transport{Secrets: t.secrets}.RoundTrip(req)
 	case ok:
 		return own.RoundTrip(req)
 	case tools.Handles(req):
 		return tools.RoundTrip(req)
 	}
 	return t.models.RoundTrip(req)
-}
-
-// world answers a request of a process world with its command, below the recorder. Answers
-// and errors with credentials never reach the recorder.
-func (t toolTransport) world(req *http.Request) (*http.Response, error) {
-	resp, err := process.Transport{}.RoundTrip(req)
-	if err != nil {
-		if t.secrets.Find(err.Error()) != "" {
-			err = errors.New(t.secrets.Redact("world", err.Error()))
-		}
-		return nil, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && t.secrets.Find(string(body)) != "" {
-		err = fmt.Errorf("the answer of the world's command to %s holds a credential and is withheld; leave it out of the answer", req.URL.Path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
 }
