@@ -146,7 +146,7 @@ func Ask(ctx context.Context, transport http.RoundTripper, s Spec, e Episode) (r
 	out, err := local.Post(ctx, transport, address, body, maxOutput, local.Answer{
 		From: "score",
 		Make: func(ctx context.Context) ([]byte, error) { return s.run(ctx, text) },
-		Withheld: func() ([]byte, error) {
+		Instead: func() ([]byte, error) {
 			return nil, fmt.Errorf("the result of the program at %s holds a credential and is withheld; leave it out of the reason", address)
 		},
 	})

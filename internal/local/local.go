@@ -17,8 +17,8 @@ type Answer struct {
 	From string
 	// Make makes the answer, which is JSON.
 	Make func(ctx context.Context) ([]byte, error)
-	// Withheld returns what takes the place of an answer with a credential.
-	Withheld func() ([]byte, error)
+	// Instead returns what takes the place of an answer with a credential.
+	Instead func() ([]byte, error)
 }
 
 type answerKey struct{}
@@ -59,7 +59,7 @@ func (Transport) Handles(req *http.Request) bool {
 	return ok
 }
 
-// RoundTrip implements http.RoundTripper. The error is that of Make or Withheld.
+// RoundTrip implements http.RoundTripper. The error is that of Make or Instead.
 func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		_ = req.Body.Close() // what is asked is in the context
@@ -74,7 +74,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil && t.Secrets.Find(err.Error()) != "":
 		err = errors.New(t.Secrets.Redact(a.From, err.Error()))
 	case err == nil && t.Secrets.Find(string(text)) != "":
-		text, err = a.Withheld()
+		text, err = a.Instead()
 	}
 	if err != nil {
 		return nil, err

@@ -30,14 +30,14 @@ func (f *finder) Redact(from, text string) string {
 func TestPost(t *testing.T) {
 	f := &finder{}
 	for _, c := range []struct {
-		text, err, withheld string // what is made, and what takes its place
-		secrets             bool
-		want, wantErr       string
+		text, err, instead string // what is made, and what takes its place
+		secrets            bool
+		want, wantErr      string
 	}{
 		{text: `"key"`, want: `"key"`},
 		{text: `{"a":1}`, secrets: true, want: `{"a":1}`},
-		{text: `"key"`, secrets: true, withheld: `"withheld"`, want: `"withheld"`},
-		{text: `"key"`, secrets: true, wantErr: "withheld"},
+		{text: `"key"`, secrets: true, instead: `"instead"`, want: `"instead"`},
+		{text: `"key"`, secrets: true, wantErr: "instead"},
 		{err: "no key", wantErr: "no key"},
 		{err: "no key", secrets: true, wantErr: "no ***"},
 		{text: `"` + strings.Repeat("a", 100) + `"`, want: `"` + strings.Repeat("a", 49)},
@@ -53,9 +53,9 @@ func TestPost(t *testing.T) {
 			return []byte(text), nil
 		}
 		got, err := local.Post(t.Context(), transport, "http://test.invalid/x", []byte("{}"), 50, local.Answer{
-			From:     "test",
-			Make:     func(context.Context) ([]byte, error) { return made(c.text, c.err) },
-			Withheld: func() ([]byte, error) { return made(c.withheld, "withheld") },
+			From:    "test",
+			Make:    func(context.Context) ([]byte, error) { return made(c.text, c.err) },
+			Instead: func() ([]byte, error) { return made(c.instead, "instead") },
 		})
 		if require.Equal(t, c.want, string(got)); c.wantErr == "" {
 			require.NoError(t, err)

@@ -93,7 +93,7 @@ func (s *Session) send(ctx context.Context, transport http.RoundTripper, path st
 	return local.Post(ctx, transport, "http://"+hostName+"/"+s.server.Name+"/"+path, body, 2*maxResult, local.Answer{
 		From: "server",
 		Make: func(ctx context.Context) ([]byte, error) { return s.serve(ctx, c) },
-		Withheld: func() ([]byte, error) {
+		Instead: func() ([]byte, error) {
 			if c.name == "" {
 				return nil, fmt.Errorf("%s: its name holds a credential and is withheld", s.server)
 			}

@@ -209,7 +209,7 @@ func (w *processWorld) ask(ctx context.Context, method string, params, shown any
 	text, err := local.Post(ctx, w.transport, "http://"+hostName+"/"+method, body, lines.MaxLine, local.Answer{
 		From: "world",
 		Make: func(ctx context.Context) ([]byte, error) { return w.host.send(ctx, one) },
-		Withheld: func() ([]byte, error) {
+		Instead: func() ([]byte, error) {
 			return nil, fmt.Errorf("the answer of the world's command to /%s holds a credential and is withheld; leave it out of the answer", method)
 		},
 	})
