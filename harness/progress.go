@@ -70,8 +70,7 @@ func (p *Progress) add(rows ledger.EpisodeRows) {
 	}
 	p.Last = e
 	if e.InfraError {
-		failed := e
-		p.LastFailure = &failed
+		p.LastFailure = new(e)
 	}
 }
 

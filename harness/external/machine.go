@@ -175,8 +175,7 @@ func (m *Machine) command(c *ToolCall) agent.CallTool {
 		}
 	}
 	if c.Refused {
-		given := c.result()
-		cmd.Given = &given
+		cmd.Given = new(c.result())
 	}
 	return m.Tool(cmd)
 }

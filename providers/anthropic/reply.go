@@ -66,8 +66,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	b.Reply.Model, b.Reply.RequestID = r.Model, r.ID
 	d.count(b, r.Usage)
 	if r.Type == "error" || wire.Given(r.Error) {
-		f := wire.ReadFault(body)
-		return &f
+		return new(wire.ReadFault(body))
 	}
 	switch {
 	case r.Content == nil && r.Completion != nil:

@@ -87,8 +87,7 @@ func endOf(reason, problem string) string {
 }
 
 func faultOf(data string) error {
-	f := wire.ReadFault([]byte(data))
-	return &f
+	return new(wire.ReadFault([]byte(data)))
 }
 
 // addCall opens a call or adds to its arguments. index counts the calls.

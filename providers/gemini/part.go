@@ -108,8 +108,7 @@ func (k *kept) continuation() json.RawMessage {
 	parts := make([]part, len(k.parts))
 	for i, p := range k.parts {
 		if k.texts[i] != nil {
-			text := string(k.texts[i])
-			p.Text = &text
+			p.Text = new(string(k.texts[i]))
 		}
 		parts[i] = p
 	}

@@ -116,8 +116,7 @@ func (d *decoder) add(b *wire.Builder, r response) error {
 	}
 	addUsage(b, r.Usage)
 	if wire.Given(r.Error) {
-		f := readFault(append(append([]byte(`{"error":`), r.Error...), '}'))
-		return &f
+		return new(readFault(append(append([]byte(`{"error":`), r.Error...), '}')))
 	}
 	for _, c := range r.Candidates {
 		if c.Index == 0 { // the others were not asked for

@@ -35,7 +35,6 @@ func (l *logProbs) add(b *wire.Builder, raw json.RawMessage) {
 		}
 	}
 	if l.n > 0 {
-		mean := l.sum / float64(l.n)
-		b.Reply.LogProb = &mean
+		b.Reply.LogProb = new(l.sum / float64(l.n))
 	}
 }

@@ -79,8 +79,7 @@ func (d *decoder) Whole(b *wire.Builder, body []byte) error {
 	}
 	d.about(b, r)
 	if wire.Given(r.Error) {
-		f := wire.ReadFault(body)
-		return &f
+		return new(wire.ReadFault(body))
 	}
 	first := r.first()
 	if first == nil {

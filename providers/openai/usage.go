@@ -50,8 +50,7 @@ func readUsage(raw json.RawMessage) (usage, error) {
 	}
 	u.numbers = wire.ReadNumbers(raw, fields)
 	if u.Prompt != nil && u.Completion == nil && u.Total >= max(*u.Prompt, 1) {
-		rest := u.Total - *u.Prompt // legacy completions leave a zero out
-		u.Completion = &rest
+		u.Completion = new(u.Total - *u.Prompt) // legacy completions leave a zero out
 	}
 	return u, nil
 }

@@ -197,8 +197,7 @@ func (g *given) read(d *document.Document, name string, v *yaml.Node, where stri
 	if !ok {
 		return false
 	}
-	nano := readUSD(d, v, where, "million tokens")
-	*field = &nano
+	*field = new(readUSD(d, v, where, "million tokens"))
 	return true
 }
 

@@ -118,8 +118,7 @@ func (m *meter) metrics(p *pool, confidence float64) Metrics {
 	}
 	r.LatencyBins, r.TTFTBins = logBins(m.latencies), logBins(m.ttfts) // sorted by now
 	if r.Cost != nil && p.solved > 0 && r.Success.N > 0 {
-		per := float64(*r.Cost) / float64(p.solved)
-		r.CostPerSolved = &per
+		r.CostPerSolved = new(float64(*r.Cost) / float64(p.solved))
 	}
 	r.Steps = stat.Histogram(p.steps)
 	if b, ok := calibration.Brier(m.forecasts); ok {

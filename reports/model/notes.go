@@ -119,8 +119,7 @@ func (r *Report) addTasks() {
 		steps[cell] += e.Steps
 	}
 	for cell, sum := range steps {
-		m := float64(sum) / float64(cell.Scored)
-		cell.MeanSteps = &m
+		cell.MeanSteps = new(float64(sum) / float64(cell.Scored))
 	}
 }
 

@@ -168,8 +168,7 @@ func costsOf(rows []ledger.Episode) []string {
 	amounts := make([]*float64, len(rows))
 	for i, e := range rows {
 		if e.CostNanoUSD != nil {
-			nano := float64(*e.CostNanoUSD)
-			amounts[i] = &nano
+			amounts[i] = new(float64(*e.CostNanoUSD))
 		}
 	}
 	return words.USDColumn(amounts)

@@ -135,8 +135,7 @@ func (e *Events) Watch(s harness.Progress) {
 	if c := s.Change; c != nil {
 		limit := limitEvent{Event: "limit", Provider: c.Provider, Lane: c.Lane, Limit: c.Limit, Why: string(c.Why), GapUs: c.Gap.Microseconds()}
 		if !c.Until.IsZero() {
-			until := c.Until.UTC().Format(time.RFC3339Nano)
-			limit.Until = &until
+			limit.Until = new(c.Until.UTC().Format(time.RFC3339Nano))
 		}
 		e.emit(limit)
 	}
@@ -152,8 +151,7 @@ func (e *Events) Episode(s harness.Progress) {
 		ErrorKind: l.ErrorKind, ErrorText: clip.Fit(l.ErrorText, maxEventText), Done: s.Done, Total: s.Total,
 	}
 	if l.CostNanoUSD != nil {
-		cost := json.Number(console.USD(*l.CostNanoUSD))
-		event.CostUSD = &cost
+		event.CostUSD = new(json.Number(console.USD(*l.CostNanoUSD)))
 	}
 	e.emit(event)
 	e.stopped(s.Stopping)

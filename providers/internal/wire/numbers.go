@@ -157,6 +157,5 @@ func (n Numbers) nano(path string, toTheDollar float64) *int64 {
 	if v = v / toTheDollar * 1e9; err != nil || !(v >= 0 && v <= 1e15) {
 		return nil
 	}
-	nano := int64(math.Round(v))
-	return &nano
+	return new(int64(math.Round(v)))
 }
