@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"strings"
@@ -30,10 +31,7 @@ func (f *failure) Temporary() bool { return false }
 // failureOf returns the stored parts of an error.
 func failureOf(err error) (text string, timedOut bool) {
 	text = strings.ToValidUTF8(err.Error(), "\ufffd")
-	text = clip.Bytes(text, maxFailure)
-	if text == "" {
-		text = "failed without a word"
-	}
+	text = cmp.Or(clip.Bytes(text, maxFailure), "failed without a word")
 	var e net.Error
 	return text, errors.As(err, &e) && e.Timeout()
 }

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,9 +38,7 @@ type Recorder struct {
 // *MissingError if there is no cassette, and with a *CorruptError if the file is truncated,
 // edited or not a cassette.
 func New(o Options) (*Recorder, error) {
-	if o.Mode == "" {
-		o.Mode = Replay
-	}
+	o.Mode = cmp.Or(o.Mode, Replay)
 	if o.Base == nil {
 		o.Base = http.DefaultTransport
 	}

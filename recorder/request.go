@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,9 +64,4 @@ func requested(req *http.Request, body string) cassette.Request {
 	return cassette.Request{Role: role, Method: method(req), URL: canonical.URL(req.URL), Body: body}
 }
 
-func method(req *http.Request) string {
-	if req.Method == "" {
-		return http.MethodGet
-	}
-	return req.Method
-}
+func method(req *http.Request) string { return cmp.Or(req.Method, http.MethodGet) }

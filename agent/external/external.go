@@ -4,6 +4,7 @@
 package external
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -219,9 +220,7 @@ func (s Settings) Service() (h HTTP, n8n bool) {
 	if h.URL == "" {
 		return h, n8n
 	}
-	if h.Method == "" {
-		h.Method = "POST"
-	}
+	h.Method = cmp.Or(h.Method, "POST")
 	if h.Conversation == "" {
 		h.Conversation = HistorySent
 	}
@@ -243,9 +242,7 @@ func (s Settings) Service() (h HTTP, n8n bool) {
 	if n8n && h.Ready.URL == "" {
 		h.Ready.URL = h.URL
 	}
-	if h.Ready.Within == 0 {
-		h.Ready.Within = DefaultWithin
-	}
+	h.Ready.Within = cmp.Or(h.Ready.Within, DefaultWithin)
 	return h, n8n
 }
 

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -171,9 +172,7 @@ func newEvent(p *logs.LogRecord, encoded bool, r *resource) event {
 	if text, ok := e.body.(string); ok && e.name == "" {
 		e.name = text
 	}
-	if e.at == 0 {
-		e.at = int64(p.ObservedTimeUnixNano)
-	}
+	e.at = cmp.Or(e.at, int64(p.ObservedTimeUnixNano))
 	return e
 }
 

@@ -201,10 +201,7 @@ func candidate(jury helper.Jury) goldens.Candidate {
 // failureOf says why an episode has no preference; empty if it has one.
 func failureOf(e ledger.Episode) string {
 	if why := e.Excluded(); why != "" {
-		if e.ErrorText == "" {
-			return why
-		}
-		return e.ErrorText
+		return cmp.Or(e.ErrorText, why)
 	}
 	return ""
 }

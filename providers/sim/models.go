@@ -129,9 +129,7 @@ func listOllama(w http.ResponseWriter, _ *http.Request) {
 func showOllama(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Model, Name string }
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked)
-	if asked.Model == "" {
-		asked.Model = asked.Name // what older clients send
-	}
+	asked.Model = cmp.Or(asked.Model, asked.Name) // what older clients send
 	p, ok := profileFor(strings.TrimSuffix(asked.Model, ollamaTag))
 	switch {
 	case err != nil:

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -133,10 +134,7 @@ func (c *command) Run(ctx context.Context, s Start) (end End, err error) {
 			args[i+1] = s.Request
 		}
 	}
-	cwd := c.cwd
-	if cwd == "" {
-		cwd = folder
-	}
+	cwd := cmp.Or(c.cwd, folder)
 	input, err := json.Marshal(s.taskInput())
 	if err != nil {
 		return End{}, fmt.Errorf("write the inputs of an episode: %w", err)

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,10 +88,7 @@ func (a *service) listens(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the service's url: %w", err)
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return fmt.Errorf("the service at %s cannot be reached: %w; start it, or correct its url", plain(a.URL), err)
@@ -102,10 +100,7 @@ func (a *service) listens(ctx context.Context) error {
 // that exists says to a GET that another method is expected. Until n8n knows its webhooks, it
 // answers any request with 200 and a text.
 func (a *service) probe(ctx context.Context) (ready bool, state string) {
-	method := a.HTTP.Ready.Method
-	if method == "" {
-		method = http.MethodGet
-	}
+	method := cmp.Or(a.HTTP.Ready.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, a.HTTP.Ready.URL, nil)
 	if err != nil {
 		return false, err.Error()
@@ -310,10 +305,7 @@ func (a *service) poll(ctx context.Context, s Start, first string, end *End) (st
 		end.Failure = fmt.Sprintf("the service answered without %s, which poll.url needs", missing)
 		return "", nil
 	}
-	every, timeout := a.Poll.Every, a.Poll.Timeout
-	if every == 0 {
-		every = time.Second
-	}
+	every, timeout := cmp.Or(a.Poll.Every, time.Second), a.Poll.Timeout
 	limited := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
