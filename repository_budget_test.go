@@ -45,7 +45,7 @@ func TestBudgets(t *testing.T) {
 // it with what you delete: the goal is 80,000. It rose for judges and simulated users, which
 // reach from suites to reports, for runs that workers execute, and for batched turns, whose
 // times are unknown, and for shares of the first minute that workers give back.
-const total = 105_669
+const total = 105_677
 
 // addedPackages came after the goal was set, each with a purpose of its own: worlds,
 // playbooks and the proof of a suite; what users read and type; agents, tools and traces of

@@ -128,6 +128,11 @@ func TestMcNemarLong(t *testing.T) {
 	require.InDelta(t, 1-1/math.Sqrt(math.Pi*n/2), p, 1e-9)
 	p, _ = stat.McNemar(n, 0)
 	require.Zero(t, p, "2^-999999 is below the smallest float")
+	p, ok := stat.McNemar(math.MaxInt>>27, 1)
+	require.True(t, ok)
+	require.Zero(t, p, "which takes as long as for the counts that have a weight, not for all")
+	_, ok = stat.McNemar(math.MaxInt, 1)
+	require.False(t, ok)
 }
 
 func TestMcNemar(t *testing.T) {
