@@ -2,6 +2,9 @@ module github.com/cupel-eval/cupel
 
 go 1.26.0
 
+// What make builds and installs, such as node modules, which may have Go files.
+ignore ./bin
+
 require (
 	cloud.google.com/go/compute/metadata v0.10.0
 	codeberg.org/go-fonts/liberation v0.5.0
