@@ -264,10 +264,10 @@ func TestStates(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	require.Equal(t, `{}`, text(t, open(t, rules, "")))
-	w := open(t, rules, `{"list":[]}`)
-	for range 22 {
-		require.Equal(t, "null changed", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
-	}
+	item := `"` + strings.Repeat(`{\"text\":\"`+strings.Repeat("a", 80)+`\"}`, 8000) + `"` // what a call appends
+	w := open(t, rules, `{"list":[`+strings.Repeat(item+",", 20)+item+`]}`)
+	require.Equal(t, "null changed", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
+	require.Equal(t, `{"list":[`+strings.Repeat(item+",", 21)+item+`]}`, text(t, w))
 	before := text(t, w)
 	require.Equal(t, "world: rule 1 on line 2: the state has grown to 17 MiB, and the largest has 16 MiB; let the rules write less", call(t, w, "t", `{"text":"`+strings.Repeat("a", 80)+`"}`))
 	require.True(t, before == text(t, w), "a call that failed changed the state")
