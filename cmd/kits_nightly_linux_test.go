@@ -41,7 +41,9 @@ func (k *kit) nightly(settings ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), text.String()
 }
 
-// killSession kills every process of a session, like a crash of the machine, until none is left.
+// killSession kills every process of a session, like a crash of the machine, until none is left. The
+// first thread of a process may be a zombie while others are ending, which still have files open,
+// and locks.
 func killSession(id int) {
 	for range 200 {
 		alive := false
@@ -49,7 +51,10 @@ func killSession(id int) {
 		for _, path := range stats {
 			text, _ := os.ReadFile(path)
 			_, rest, _ := strings.Cut(string(text), ") ") // state, parent, group, session
-			if f := strings.Fields(rest); len(f) > 3 && f[3] == strconv.Itoa(id) && f[0] != "Z" {
+			if f := strings.Fields(rest); len(f) > 3 && f[3] == strconv.Itoa(id) {
+				if threads, _ := os.ReadDir(filepath.Join(filepath.Dir(path), "task")); f[0] == "Z" && len(threads) < 2 {
+					continue
+				}
 				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 				alive = true
